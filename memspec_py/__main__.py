@@ -1,0 +1,8 @@
+"""``python -m memspec_py`` is the command line."""
+
+from __future__ import annotations
+
+from memspec_py.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""Settings of a store: the defaults, and how ``config.yaml`` changes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from memspec_py.clock import parse_duration
+from memspec_py.errors import Invalid
+from memspec_py.report import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_N = TypeVar("_N", int, float)
+
+DEFAULT_DECAY = {"fact": "90d", "decision": "180d", "procedure": "90d", "observation": "7d"}
+SEARCHED_TYPES = ("fact", "decision", "procedure", "observation")
+DEFAULT_CONFIG = """\
+# memspec settings. Every key may be left out; these are the defaults.
+decay:
+  fact: 90d
+  decision: 180d
+  procedure: 90d
+  observation: 7d
+profiles:
+  default:
+    types:
+      - fact
+      - decision
+      - procedure
+      - observation
+    ranking:
+      recency: "0.1"
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How large things may be; a record beyond a limit is unreadable and is never written.
+
+    Sizes are in bytes where they say so, else in characters; counts are items per record.
+    """
+
+    record_bytes: int = 1_048_576
+    title_chars: int = 300
+    tag_chars: int = 64
+    tags: int = 64
+    edges: int = 256
+    anchors: int = 256
+    evidence: int = 64
+    evidence_bytes: int = 5_242_880
+    query_terms: int = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What a search looks at and how much fresh records are preferred (0 to 1)."""
+
+    types: tuple[str, ...] = SEARCHED_TYPES
+    recency: float = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A store's settings; ``findings`` tells what in ``config.yaml`` was not understood."""
+
+    decay: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_DECAY))
+    profiles: Mapping[str, Profile] = field(default_factory=lambda: {"default": Profile()})
+    scopes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    scopes_require: bool = False
+    limits: Limits = field(default_factory=Limits)
+    findings: tuple[Finding, ...] = ()
+
+    def profile(self, name: str) -> Profile:
+        """The named profile; an unknown name is an error that lists the known ones."""
+        try:
+            return self.profiles[name]
+        except KeyError:
+            known = ", ".join(sorted(self.profiles))
+            message = f"no profile {name!r} in config.yaml"
+            raise Invalid(message, hint=f"known profiles: {known}") from None
+
+
+class _Reader:
+    """Typed reading of a parsed ``config.yaml`` that collects what it cannot understand."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+
+    def complain(self, key: str, wanted: str) -> None:
+        """Note a setting that is ignored, with what it should be."""
+        self.findings.append(
+            Finding(
+                code="bad-setting",
+                severity=Severity.WARNING,
+                path="config.yaml",
+                field=key,
+                message=f"{key} should be {wanted}; the default is used",
+            )
+        )
+
+    def table(self, value: object, key: str) -> Mapping[str, object]:
+        """A mapping, or nothing."""
+        if isinstance(value, dict):
+            return value
+        if value is not None:
+            self.complain(key, "a mapping")
+        return {}
+
+    def texts(self, value: object, key: str) -> tuple[str, ...] | None:
+        """A list of texts; a single text counts as a list of one."""
+        if isinstance(value, str):
+            return (value,)
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return tuple(value)
+        if value is not None:
+            self.complain(key, "a list of texts")
+        return None
+
+    def number(
+        self, value: object, key: str, read: Callable[[str], _N], low: _N, high: _N
+    ) -> _N | None:
+        """A number within bounds, written as text."""
+        if value is None:
+            return None
+        try:
+            number = read(value) if isinstance(value, str) else None
+        except ValueError:
+            number = None
+        if number is not None and low <= number <= high:
+            return number
+        self.complain(key, f"a number from {low} to {high}")
+        return None
+
+
+def settings_from(mapping: Mapping[str, object]) -> Settings:
+    """The settings a parsed ``config.yaml`` asks for; what it gets wrong is a finding."""
+    reader = _Reader()
+    return Settings(
+        decay=_decay(reader, mapping.get("decay")),
+        profiles=_profiles(reader, mapping.get("profiles")),
+        scopes={
+            name: patterns
+            for name, value in reader.table(mapping.get("scopes"), "scopes").items()
+            if (patterns := reader.texts(value, f"scopes.{name}")) is not None
+        },
+        scopes_require=mapping.get("scopes_require") == "true",
+        limits=_limits(reader, mapping.get("limits")),
+        findings=tuple(reader.findings),
+    )
+
+
+def _decay(reader: _Reader, value: object) -> Mapping[str, str]:
+    decay = dict(DEFAULT_DECAY)
+    for name, span in reader.table(value, "decay").items():
+        try:
+            if span != "never":
+                parse_duration(str(span))
+            decay[name] = str(span)
+        except ValueError:
+            reader.complain(f"decay.{name}", "a duration such as 90d, or never")
+    return decay
+
+
+def _profiles(reader: _Reader, value: object) -> Mapping[str, Profile]:
+    profiles = {"default": Profile()}
+    for name, given in reader.table(value, "profiles").items():
+        key = f"profiles.{name}"
+        table = reader.table(given, key)
+        ranking = reader.table(table.get("ranking"), f"{key}.ranking")
+        types = reader.texts(table.get("types"), f"{key}.types")
+        recency = reader.number(ranking.get("recency"), f"{key}.ranking.recency", float, 0.0, 1.0)
+        base = profiles["default"]
+        profiles[name] = Profile(
+            types=base.types if types is None else types,
+            recency=base.recency if recency is None else recency,
+        )
+    return profiles
+
+
+def _limits(reader: _Reader, value: object) -> Limits:
+    given = reader.table(value, "limits")
+    known = {
+        name: number
+        for name in Limits.__dataclass_fields__
+        if (number := reader.number(given.get(name), f"limits.{name}", int, 1, 1 << 40)) is not None
+    }
+    for name in given:
+        if name not in Limits.__dataclass_fields__:
+            reader.complain(f"limits.{name}", "one of " + ", ".join(Limits.__dataclass_fields__))
+    return Limits(**known)

@@ -1,0 +1,1 @@
+"""Records as pure values: model, parsing, printing and rules. No files, no clock."""
