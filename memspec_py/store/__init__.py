@@ -1,0 +1,1 @@
+"""Stores: the only code that reads or writes record files."""

@@ -1,0 +1,109 @@
+"""Usage receipts: which records were shown to whom. Machine-local telemetry, never memory."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from memspec_py.store.layout import USAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+_ROTATED = "usage.1.jsonl"
+# Two files of this size at most; half a megabyte is some three thousand receipts.
+_MOST_BYTES = 524_288
+_QUERY_CHARS = 200
+
+
+class Use(NamedTuple):
+    """When a record was last shown, and in how many different sessions."""
+
+    last_referenced: str
+    sessions: int
+
+
+class Receipt(NamedTuple):
+    """One showing of some records, in rank order."""
+
+    ids: tuple[str, ...]
+    at: str
+    query: str
+    surface: str
+    session: str | None
+
+
+def write_receipt(root: Path, receipt: Receipt) -> None:
+    """Append a line for each record shown.
+
+    A receipt that cannot be written is dropped: a read has been answered already, and no reader of
+    a read-only store wants to hear of telemetry.
+    """
+    lines = [
+        json.dumps(
+            {
+                "id": id_,
+                "at": receipt.at,
+                "query": receipt.query[:_QUERY_CHARS],
+                "rank": rank,
+                "surface": receipt.surface,
+                **({"session": receipt.session} if receipt.session else {}),
+            },
+            ensure_ascii=False,
+        )
+        for rank, id_ in enumerate(receipt.ids, start=1)
+    ]
+    if not lines:
+        return
+    path = os.path.join(root, USAGE)
+    with suppress(OSError, UnicodeEncodeError):
+        # One write to a file opened for appending: lines of parallel processes do not mix.
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NO_FOLLOW, 0o644)
+        try:
+            os.write(handle, ("\n".join(lines) + "\n").encode())
+            size = os.fstat(handle).st_size
+        finally:
+            os.close(handle)
+        if size > _MOST_BYTES:
+            os.replace(path, os.path.join(root, _ROTATED))
+
+
+def uses_of(root: Path, ids: Iterable[str]) -> dict[str, Use]:
+    """What the receipts say of some records; records never shown are left out."""
+    data = b"".join(_bytes_of(os.path.join(root, name)) for name in (_ROTATED, USAGE))
+    found = {}
+    for id_ in ids:
+        rows = list(_rows_of(data, id_))
+        if rows:
+            sessions = {row["session"] for row in rows if isinstance(row.get("session"), str)}
+            found[id_] = Use(max(str(row.get("at", "")) for row in rows), len(sessions))
+    return found
+
+
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+
+
+def _bytes_of(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(2 * _MOST_BYTES)
+    except OSError:
+        return b""
+
+
+def _rows_of(data: bytes, id_: str) -> Iterable[dict[str, object]]:
+    """The receipts of one record, found without parsing those of others; torn lines are skipped."""
+    wanted = f'"id": "{id_}"'.encode()
+    at = data.find(wanted)
+    while at >= 0:
+        start = data.rfind(b"\n", 0, at) + 1
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        with suppress(ValueError):
+            row = json.loads(data[start:end])
+            if isinstance(row, dict):
+                yield row
+        at = data.find(wanted, end)
