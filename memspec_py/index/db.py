@@ -1,0 +1,207 @@
+"""The index file: its tables, opening it, and knowing whether it is the one we wrote.
+
+It lies in the store's ``local/index.db`` and is never migrated: another version, damage, or a file
+that somebody else touched is thrown away and made again. A rollback journal rather than a
+write-ahead log, because stores lie on network disks too, where a log's shared memory corrupts.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memspec_py.store.listing import stat_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VERSION = 1
+INDEX_NAME = "index.db"
+STAMP_NAME = "index.stamp"
+LOCK_NAME = "index.lock"
+# How long to wait for another process's commit, in seconds; a commit takes milliseconds.
+_PATIENCE = 2.0
+
+# `files` is narrow because it is compared with the listing; `records` holds what a hit shows.
+# `indexed` says which rows stand in `words`: the text given to FTS5's external content table must
+# be the same when a row is taken out as when it was put in, so the view is the only source of it.
+_TABLES = """
+create table meta (key text primary key, value) without rowid;
+create table files (
+    path text primary key, size int, mtime int, ctime int, inode int, digest text
+) without rowid;
+create table records (
+    key integer primary key, path text not null, id text not null, kind text not null,
+    label text not null, state text not null, live int not null, shadowed int not null default 0,
+    indexed int not null default 0, title text not null, tags text not null, body text not null,
+    body_words text not null, title_size int not null, tags_size int not null,
+    body_size int not null, scope text, created text not null, fresh text not null,
+    check_by text, expires text, valid_from text, valid_to text, witness text not null,
+    derived int not null, head text not null
+);
+create index records_by_id on records (id, path);
+create index records_by_path on records (path);
+create table edges (source text not null, type text not null, target text not null,
+    position int not null, path text not null);
+create index edges_by_source on edges (source, type, position);
+create index edges_by_target on edges (target, type);
+create index edges_by_path on edges (path);
+create table findings (path text not null, position int not null, code text not null,
+    severity text not null, line int, field text, message text not null,
+    primary key (path, position)) without rowid;
+create view indexed_text as
+    select key as rowid, title, tags, body || char(10) || body_words as body from records;
+create virtual table words using fts5 (
+    title, tags, body, content = 'indexed_text', content_rowid = 'rowid',
+    tokenize = 'porter unicode61 remove_diacritics 2'
+);
+create virtual table past_words using fts5 (
+    title, tags, body, content = 'indexed_text', content_rowid = 'rowid',
+    tokenize = 'porter unicode61 remove_diacritics 2'
+);
+"""
+
+
+class Unusable(Exception):
+    """The index file cannot serve: absent, of another version, damaged, or changed by somebody."""
+
+
+def create_tables(db: sqlite3.Connection) -> None:
+    """Make the tables of an empty index."""
+    db.executescript(_TABLES)
+    db.execute(f"pragma user_version = {VERSION}")
+
+
+def in_memory() -> sqlite3.Connection:
+    """An empty index that lives as long as the connection."""
+    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    create_tables(db)
+    return db
+
+
+def open_proven(local: str) -> sqlite3.Connection:
+    """The index file of a store's ``local/`` folder, if it is exactly the one we last wrote.
+
+    Raises ``Unusable`` with the reason.
+    """
+    path = os.path.join(local, INDEX_NAME)
+    prove(local)
+    try:
+        db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        version = db.execute("pragma user_version").fetchone()[0]
+    except sqlite3.Error as problem:
+        raise Unusable(str(problem)) from None
+    if version != VERSION:
+        db.close()
+        raise Unusable(f"it has version {version}, not {VERSION}")
+    return db
+
+
+def open_read_only(local: str) -> sqlite3.Connection:
+    """The same for a folder that cannot be written; raises ``Unusable``."""
+    prove(local)
+    try:
+        address = Path(local, INDEX_NAME).as_uri() + "?mode=ro&immutable=1"
+        db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+        version = db.execute("pragma user_version").fetchone()[0]
+    except sqlite3.Error as problem:
+        raise Unusable(str(problem)) from None
+    if version != VERSION:
+        db.close()
+        raise Unusable(f"it has version {version}, not {VERSION}")
+    return db
+
+
+def prove(local: str) -> None:
+    """Check that the index file is the one we wrote; raises ``Unusable`` if not.
+
+    Whoever commits writes the file's stat into the stamp beside it, under the index lock. A file
+    with another stat was damaged, restored, copied, or its writer died: its content proves nothing.
+    """
+    try:
+        with open(os.path.join(local, STAMP_NAME), encoding="ascii") as file:
+            stamp = file.read()
+        found = _stamp_of(local)
+    except (OSError, ValueError):
+        raise Unusable("there is none yet") from None
+    if stamp != found:
+        raise Unusable("it is not as it was left")
+
+
+def stamp(local: str) -> None:
+    """Say that the index file, as it is now, is ours; the caller holds the index lock."""
+    temporary = os.path.join(local, f".tmp-{os.getpid()}-{STAMP_NAME}")
+    with open(temporary, "w", encoding="ascii") as file:
+        file.write(_stamp_of(local))
+    os.replace(temporary, os.path.join(local, STAMP_NAME))
+
+
+def discard(local: str) -> None:
+    """Remove the index and everything that belongs to it; the caller holds the index lock."""
+    for name in (STAMP_NAME, INDEX_NAME, f"{INDEX_NAME}-journal"):
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(local, name))
+
+
+def new_file(local: str) -> sqlite3.Connection:
+    """An empty index in a temporary file, to be put in place by ``install`` when it is full."""
+    path = _building(local)
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    # Nobody sees this file before it is whole, so it needs no journal.
+    db.execute("pragma journal_mode = off")
+    db.execute("pragma synchronous = off")
+    create_tables(db)
+    return db
+
+
+def install(local: str) -> None:
+    """Put the finished temporary file in place and stamp it; the caller holds the index lock."""
+    path = _building(local)
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+    discard(local)
+    os.replace(path, os.path.join(local, INDEX_NAME))
+    stamp(local)
+
+
+def abandon(local: str) -> None:
+    """Remove the temporary file of a build that failed."""
+    with suppress(FileNotFoundError):
+        os.unlink(_building(local))
+
+
+def get_meta(db: sqlite3.Connection, key: str) -> str | None:
+    """One value about the index as a whole."""
+    row = db.execute("select value from meta where key = ?", (key,)).fetchone()
+    return None if row is None else row[0]
+
+
+def set_meta(db: sqlite3.Connection, key: str, value: str) -> None:
+    """Keep one value about the index as a whole."""
+    db.execute("insert or replace into meta values (?, ?)", (key, value))
+
+
+def copy_of(db: sqlite3.Connection) -> sqlite3.Connection:
+    """The same index in memory, to bring up to date where the file cannot be written."""
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    db.backup(copy)
+    return copy
+
+
+def query(db: sqlite3.Connection, sql: str, values: tuple[object, ...] = ()) -> Iterator[tuple]:  # type: ignore[type-arg]
+    """Rows of a statement, with the cursor closed whatever happens."""
+    with closing(db.execute(sql, values)) as cursor:
+        yield from cursor
+
+
+def _building(local: str) -> str:
+    return os.path.join(local, f".tmp-{os.getpid()}-{INDEX_NAME}")
+
+
+def _stamp_of(local: str) -> str:
+    return " ".join(map(str, stat_of(os.path.join(local, INDEX_NAME))))

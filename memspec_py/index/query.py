@@ -1,0 +1,159 @@
+"""Any text as a legal full-text query.
+
+Every word is passed to SQLite as a quoted string, so nothing a person types is an operator, and no
+query can be a syntax error.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from memspec_py.index.tokens import camel_parts, coded, pictograms, pieces, signed_languages
+from memspec_py.text import FUNCTION_WORDS, NEGATIONS, fold, parts, unspaced_runs
+
+# What separates words for us. Marks that join the parts of an identifier (. _ / : \ @ # -) do not.
+_BETWEEN = re.compile(
+    r"[\s,;!?\"()\[\]{}<>|*=&%^`+~$\u00ab\u00bb\u2010-\u2027\u2030-\u205e\u3001\u3002\u3008-\u3011"
+    r"\u30fb\uff01-\uff0d\uff0f\uff1a-\uff20]+"
+)
+_JOINTS = re.compile(r"[._/:\\@#-]+")
+_PLAIN_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+\Z")
+_IGNORED = FUNCTION_WORDS | NEGATIONS
+
+
+class Term(NamedTuple):
+    """One word of a query.
+
+    ``whole`` is the FTS5 expression a record must match to carry the term; ``loose`` also accepts
+    its parts and only counts when no record carries everything.
+    """
+
+    shown: str
+    whole: str
+    loose: str
+
+
+class Query(NamedTuple):
+    """The content-bearing terms of a text, and how many were left out as too many."""
+
+    terms: tuple[Term, ...]
+    left_out: int
+
+    def all_terms(self) -> str:
+        """The expression for records that carry every term."""
+        return " AND ".join(term.whole for term in self.terms)
+
+    def has_loose_form(self) -> bool:
+        """Whether ``any_term`` can match what ``all_terms`` does not."""
+        return len(self.terms) > 1 or any(term.loose != term.whole for term in self.terms)
+
+    def any_term(self) -> str:
+        """The expression for records that carry some of it."""
+        return " OR ".join(dict.fromkeys(term.loose for term in self.terms))
+
+
+def parse_query(text: str, limit: int) -> Query:
+    """The terms of any text, at most ``limit`` distinct ones, in order.
+
+    Function words are ignored, unless there is nothing else.
+    """
+    chunks = _chunks(text.encode("utf-8", "replace").decode())
+    content = [chunk for chunk in chunks if fold(chunk) not in _IGNORED]
+    terms: dict[str, Term] = {}
+    left_out = 0
+    for chunk in content or chunks:
+        key = fold(chunk)
+        if key in terms:
+            continue
+        if len(terms) == limit:
+            left_out += 1
+            continue
+        term = _term(chunk)
+        if term is not None:
+            terms[key] = term
+    return Query(tuple(terms.values()), left_out)
+
+
+def _chunks(text: str) -> list[str]:
+    """The words of a query: split at spaces and punctuation, but not inside identifiers."""
+    found = signed_languages(text) + pictograms(text)
+    for sign in found:
+        text = text.replace(sign, " ")
+    for chunk in _BETWEEN.split(text.replace("\u2019", "'").replace("\0", " ")):
+        word = _without_apostrophe(chunk).strip("._/:\\@#-")
+        if any(map(str.isalnum, word)):
+            found.append(word)
+    return found
+
+
+def _without_apostrophe(chunk: str) -> str:
+    """``user's`` is user, and ``don't`` says nothing a search could use."""
+    head, mark, tail = chunk.strip("'").partition("'")
+    return "" if mark and head.endswith("n") and tail == "t" else head
+
+
+def _term(chunk: str) -> Term | None:
+    if signed_languages(chunk):
+        return _same(chunk, _quoted(parts(chunk)[0]))
+    if pictograms(chunk):
+        return _same(chunk, _quoted(coded(chunk)))
+    if unspaced_runs(chunk):
+        return _unspaced_term(chunk)
+    words = [word for word in _JOINTS.split(chunk) if any(map(str.isalnum, word))]
+    if len(words) == 1:
+        return _same(chunk, _word(words[0]))
+    return _compound_term(chunk, words)
+
+
+def _compound_term(chunk: str, words: list[str]) -> Term:
+    """An identifier is a phrase of its parts; ``role-based`` is just two words."""
+    content = [word for word in words if fold(word) not in _IGNORED] or words
+    every = " AND ".join(map(_word, content))
+    if _PLAIN_COMPOUND.match(chunk):
+        whole = f"({every})"
+    elif any(map(camel_parts, words)):
+        whole = f"({_quoted(chunk)} OR ({every}))"
+    else:
+        whole = _quoted(chunk)
+    loose = " OR ".join((_quoted(chunk), *map(_word, content)))
+    return Term(chunk, whole, loose)
+
+
+def _unspaced_term(chunk: str) -> Term:
+    """Text without spaces: a phrase of pairs; what else clings to it is a word of its own."""
+    whole = []
+    loose = []
+    rest = chunk
+    for run in unspaced_runs(chunk):
+        rest = rest.replace(run, " ")
+        found = pieces(run)
+        if len(found) == 1:
+            whole.append(f"{_quoted(found[0])} *")
+            loose.append(f"{_quoted(found[0])} *")
+        else:
+            pairs = found[:-1]
+            whole.append(_quoted(" ".join(pairs)))
+            loose += map(_quoted, pairs)
+    for word in _JOINTS.sub(" ", rest).split():
+        if any(map(str.isalnum, word)):
+            whole.append(_word(word))
+            loose.append(_word(word))
+    return Term(chunk, "(" + " AND ".join(whole) + ")", " OR ".join(loose))
+
+
+def _word(word: str) -> str:
+    """One word as an expression; the parts of ``getUserById`` in a row will do as well."""
+    split = camel_parts(word)
+    if len(split) < 2:
+        return _quoted(word)
+    return f"({_quoted(word)} OR {_quoted(' '.join(split))})"
+
+
+def _same(shown: str, expression: str) -> Term:
+    return Term(shown, expression, expression)
+
+
+def _quoted(text: str) -> str:
+    """An FTS5 string; the only character with a meaning inside is the quote itself."""
+    return '"' + text.replace('"', '""') + '"'

@@ -1,0 +1,237 @@
+"""Full-text search: candidates from SQLite, ordered by score, and what the filters kept back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from memspec_py.index.db import get_meta
+from memspec_py.index.rank import (
+    BODY_WEIGHT,
+    TAGS_WEIGHT,
+    TITLE_WEIGHT,
+    Score,
+    Sizes,
+    freshness,
+    length_correction,
+    sizes_of,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from memspec_py.index.query import Query
+
+# Freshness reorders at most this many of the best records by text, or three pages if that is more.
+_CANDIDATES = 50
+_MOST_EXPANDED = 50
+
+_BM25 = f"bm25(words, {TITLE_WEIGHT}, {TAGS_WEIGHT}, {BODY_WEIGHT})"
+
+
+class Filters(NamedTuple):
+    """What a search may return; ``scope`` None means only records without one or ``universal``.
+
+    ``now`` and ``as_of`` are canonical instants.
+    """
+
+    types: tuple[str, ...]
+    scope: str | None
+    as_of: str | None
+    now: str
+
+    def clause(self) -> tuple[str, dict[str, object]]:
+        """The SQL condition on ``records r`` and its values."""
+        names = {f"type{position}": name for position, name in enumerate(self.types)}
+        parts = [
+            f"r.label in ({', '.join(':' + name for name in names) or 'null'})",
+            *self._unhidden(),
+        ]
+        return " and ".join(parts), {**names, **self.values()}
+
+    def values(self) -> dict[str, object]:
+        """The values of every condition but the types."""
+        return {"scope": self.scope, "as_of": self.as_of, "now": self.now}
+
+    def _unhidden(self) -> tuple[str, ...]:
+        return (_UNEXPIRED, IN_SCOPE, _VALID)
+
+
+_UNEXPIRED = "(r.expires is null or r.expires > :now)"
+IN_SCOPE = "(r.scope is null or r.scope = 'universal' or r.scope = :scope)"
+_VALID = (
+    "(:as_of is null or ((r.valid_from is null or r.valid_from <= :as_of)"
+    " and (r.valid_to is null or r.valid_to >= :as_of)))"
+)
+
+
+class Found(NamedTuple):
+    """A record on the page: its row and its score."""
+
+    key: int
+    id: str
+    score: Score
+
+
+class Reached(NamedTuple):
+    """A record that was reached along an edge: its row, and the step that led to it."""
+
+    key: int
+    id: str
+    from_id: str
+    edge: str
+    hops: int
+
+
+class Hidden(NamedTuple):
+    """How many records match but are not shown, by what hides them."""
+
+    type: int
+    scope: int
+    as_of: int
+    expired: int
+    superseded: int
+
+
+def find(
+    db: sqlite3.Connection,
+    query: Query,
+    filters: Filters,
+    limit: int,
+    *,
+    recency: float,
+    now: datetime,
+) -> list[Found]:
+    """The page: records that carry every term by score, then, if there is room, the others."""
+    if not query.terms:
+        return []
+    page = _tier(db, query.all_terms(), "all", filters, limit, recency, now)
+    if len(page) < limit and query.has_loose_form():
+        seen = {found.key for found in page}
+        more = _tier(db, query.any_term(), "some", filters, limit + len(seen), recency, now)
+        page += [found for found in more if found.key not in seen]
+    return page[:limit]
+
+
+def hidden(db: sqlite3.Connection, expression: str, filters: Filters) -> Hidden:
+    """What matches the expression but is kept back; each record counts under its first reason."""
+    clause = ", ".join(f":type{position}" for position in range(len(filters.types))) or "null"
+    values = {f"type{position}": name for position, name in enumerate(filters.types)}
+    row = db.execute(
+        "select total(not unexpired), total(unexpired and not typed),"
+        " total(unexpired and typed and not scoped),"
+        " total(unexpired and typed and scoped and not valid) from ("
+        f" select {_UNEXPIRED} as unexpired, {IN_SCOPE} as scoped, {_VALID} as valid,"
+        f" r.label in ({clause}) as typed"
+        " from words join records r on r.key = words.rowid where words match :match)",
+        {"match": expression, **values, **filters.values()},
+    ).fetchone()
+    past = db.execute(
+        "select count(*) from past_words join records r on r.key = past_words.rowid"
+        f" where past_words match :match and r.state = 'superseded' and {IN_SCOPE}",
+        {"match": expression, "scope": filters.scope},
+    ).fetchone()
+    expired, typed, scoped, valid = map(int, row)
+    return Hidden(type=typed, scope=scoped, as_of=valid, expired=expired, superseded=past[0])
+
+
+def expand(
+    db: sqlite3.Connection,
+    seeds: Sequence[str],
+    edges: Sequence[str],
+    depth: int,
+    filters: Filters,
+    *,
+    past: bool,
+) -> list[Reached]:
+    """Records linked from the page, breadth first, each once, at most 50.
+
+    ``past`` lets the walk reach superseded records. Type is no filter here; scope, expiry and
+    ``as_of`` are.
+    """
+    seen = set(seeds)
+    level = list(seeds)
+    reached: list[Reached] = []
+    for hops in range(1, depth + 1):
+        following: list[str] = []
+        for from_id, edge, target in _links(db, level, edges):
+            if target in seen or len(reached) == _MOST_EXPANDED:
+                continue
+            seen.add(target)
+            key = _visible(db, target, filters, past=past)
+            if key is not None:
+                reached.append(Reached(key, target, from_id, edge, hops))
+                following.append(target)
+        level = following
+    return reached
+
+
+def scopes_like(db: sqlite3.Connection) -> list[str]:
+    """The scope names that records of this store carry."""
+    rows = db.execute(
+        "select distinct scope from records where scope is not null and scope <> 'universal'"
+    )
+    return sorted(name for (name,) in rows)
+
+
+def _tier(
+    db: sqlite3.Connection,
+    expression: str,
+    tier: str,
+    filters: Filters,
+    limit: int,
+    recency: float,
+    now: datetime,
+) -> list[Found]:
+    clause, values = filters.clause()
+    averages = sizes_of(get_meta(db, "sizes") or "")
+    rows = db.execute(
+        "select r.key, r.id, r.label, r.fresh, r.title_size, r.tags_size, r.body_size,"
+        f" {_BM25} as score from words"
+        f" join records r on r.key = words.rowid where words match :match and {clause}"
+        " order by score, r.id limit :most",
+        {"match": expression, "most": max(_CANDIDATES, 3 * limit), **values},
+    )
+    found = [
+        Found(
+            key,
+            id_,
+            Score(
+                tier=tier,
+                text=-score,
+                length=length_correction(Sizes(title, tags, body), averages),
+                recency=recency,
+                freshness=freshness(label, fresh, now),
+            ),
+        )
+        for key, id_, label, fresh, title, tags, body, score in rows
+    ]
+    found.sort(key=lambda hit: (-hit.score.total, hit.id))
+    return found
+
+
+def _links(
+    db: sqlite3.Connection, level: Sequence[str], edges: Sequence[str]
+) -> list[tuple[str, str, str]]:
+    """The outgoing links of some records: by record, then by edge type in the order asked for."""
+    found = []
+    for source in level:
+        for edge in edges:
+            rows = db.execute(
+                "select e.target from edges e join records r on r.path = e.path and r.shadowed = 0"
+                " where e.source = ? and e.type = ? order by e.position",
+                (source, edge),
+            )
+            found += [(source, edge, target) for (target,) in rows]
+    return found
+
+
+def _visible(db: sqlite3.Connection, id_: str, filters: Filters, *, past: bool) -> int | None:
+    row = db.execute(
+        "select r.key from records r where r.id = :id and r.shadowed = 0"
+        f" and (r.live or (:past and r.state = 'superseded')) and {_UNEXPIRED} and {IN_SCOPE}"
+        f" and {_VALID}",
+        {"id": id_, "past": past, **filters.values()},
+    ).fetchone()
+    return None if row is None else row[0]

@@ -1,0 +1,296 @@
+"""Bringing the index up to date: the listing against the rows, then only what differs is read.
+
+Stat is a hint and content is the truth. A file whose stat is as recorded is taken as unchanged,
+unless it was touched so shortly before the last look that a later change could carry the same
+stat ("racy", as git calls it): such files are read again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from memspec_py.index.db import get_meta, set_meta
+from memspec_py.index.rows import RECORD_COLUMNS, Rows, rows_of, unread
+from memspec_py.store.listing import Stat, stat_from, stat_of
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterable, Iterator
+
+    from memspec_py.config import Limits
+    from memspec_py.store.listing import Listing
+
+# Coarse clocks of file systems tick every two seconds at worst (FAT).
+RACY_NS = 2_000_000_000
+# So many racy files are simply read again each time; more are worth a write that clears them.
+_FEW = 16
+_BATCH = 500
+
+_INSERT_RECORD = (
+    f"insert into records ({', '.join(RECORD_COLUMNS)}) "
+    f"values ({', '.join('?' * len(RECORD_COLUMNS))})"
+)
+
+
+class Delta(NamedTuple):
+    """What must be looked at: files to read and files that are gone."""
+
+    read: list[str]
+    gone: list[str]
+
+
+class Synced(NamedTuple):
+    """What a sync did, in files."""
+
+    read: int
+    changed: int
+    removed: int
+
+
+def is_current(db: sqlite3.Connection, root: str, listing: Listing, limits: Limits) -> bool:
+    """Whether the index needs no work at all for this listing."""
+    values = dict(db.execute("select key, value from meta"))
+    if values.get("fingerprint") != listing.fingerprint() or values.get("limits") != repr(limits):
+        return False
+    racy = json.loads(values.get("racy") or "[]")
+    return len(racy) <= _FEW and not any(_differs(db, root, path) for path in racy)
+
+
+def delta(known: dict[str, Stat], stats: dict[str, Stat], racy: Iterable[str]) -> Delta:
+    """What differs between the rows and the listing; a pure function of both."""
+    suspect = set(racy)
+    read = [path for path, stat in stats.items() if known.get(path) != stat or path in suspect]
+    return Delta(sorted(read), sorted(known.keys() - stats.keys()))
+
+
+def sync(
+    db: sqlite3.Connection,
+    root: str,
+    listing: Listing,
+    limits: Limits,
+    *,
+    now_ns: int,
+    read_all: Callable[[str, list[str], Limits], Iterator[Rows]] | None = None,
+) -> Synced:
+    """Make the rows agree with the files, in one transaction.
+
+    ``now_ns`` is the file system's time just before the listing was made. ``read_all`` reads many
+    files at once. Raises ``sqlite3.Error``; the index is then as it was.
+    """
+    db.execute("begin immediate")
+    try:
+        if get_meta(db, "limits") != repr(limits):
+            _empty(db)
+        done = _apply(db, root, listing, limits, now_ns, read_all or read_files)
+        db.execute("commit")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("rollback")
+        raise
+    return done
+
+
+def read_files(root: str, paths: list[str], limits: Limits) -> Iterator[Rows]:
+    """The rows of each file, in order; a file that is gone meanwhile has none."""
+    for path in paths:
+        rows = read_file(root, path, limits)
+        if rows is not None:
+            yield rows
+
+
+def read_file(root: str, path: str, limits: Limits) -> Rows | None:
+    """The rows of one file as it is now, or None when it does not exist (any more)."""
+    place = f"{root}/{path}"
+    try:
+        stat, data = _bytes_of(place, limits.record_bytes)
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        try:
+            return unread(path, stat_of(place), "unopened", f"the file cannot be read: {reason}")
+        except OSError:
+            return None
+    return rows_of(path, stat, data, limits)
+
+
+def _bytes_of(place: str, limit: int) -> tuple[Stat, bytes]:
+    """A file's bytes, one more than the limit at most, and its stat before they were read."""
+    handle = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        found = os.fstat(handle)
+        data = os.read(handle, limit + 1)
+        while len(data) <= limit and (more := os.read(handle, limit + 1 - len(data))):
+            data += more
+    finally:
+        os.close(handle)
+    return stat_from(found), data
+
+
+def _differs(db: sqlite3.Connection, root: str, path: str) -> bool:
+    """Whether a racy file has other bytes than those that were indexed."""
+    from memspec_py.store.files import digest
+
+    row = db.execute("select digest, size from files where path = ?", (path,)).fetchone()
+    try:
+        _, data = _bytes_of(f"{root}/{path}", (row[1] if row else 0) + 1)
+    except OSError:
+        return True
+    return row is None or row[0] != digest(data)
+
+
+def _apply(
+    db: sqlite3.Connection,
+    root: str,
+    listing: Listing,
+    limits: Limits,
+    now_ns: int,
+    read_all: Callable[[str, list[str], Limits], Iterator[Rows]],
+) -> Synced:
+    stats = listing.stats()
+    known, digests = _known(db)
+    todo = delta(known, stats, json.loads(get_meta(db, "racy") or "[]"))
+    # The listing may be older than the rows, which another process brought up to date meanwhile;
+    # what differs is therefore settled by the disk as it is now.
+    gone = [path for path in todo.gone if not os.path.lexists(f"{root}/{path}")]
+    read = todo.read + [path for path in todo.gone if path not in set(gone)]
+    doubtful = _ids_seen_twice(db)
+    changed = 0
+    found: set[str] = set()
+    for batch in _batches(read_all(root, read, limits)):
+        fresh = [rows for rows in batch if digests.get(str(rows.file[0])) != rows.file[5]]
+        found.update(str(rows.file[0]) for rows in batch)
+        _remove(db, [str(rows.file[0]) for rows in fresh if rows.file[0] in known])
+        _insert(db, batch, fresh)
+        changed += len(fresh)
+    gone += [path for path in read if path not in found and path in known]
+    _remove(db, gone)
+    db.executemany("delete from files where path = ?", [(path,) for path in gone])
+    _shadow_doubles(db, doubtful)
+    _index_words(db)
+    set_meta(db, "sizes", _average_sizes(db))
+    set_meta(db, "limits", repr(limits))
+    set_meta(db, "fingerprint", listing.fingerprint())
+    newest = {path: max(stat.mtime, stat.ctime) for path, stat in stats.items()}
+    racy = [path for path, moment in newest.items() if moment > now_ns - RACY_NS]
+    set_meta(db, "racy", json.dumps(racy))
+    return Synced(len(read), changed, len(gone))
+
+
+def _known(db: sqlite3.Connection) -> tuple[dict[str, Stat], dict[str, str]]:
+    known: dict[str, Stat] = {}
+    digests: dict[str, str] = {}
+    for path, size, mtime, ctime, inode, digest in db.execute("select * from files"):
+        known[path] = Stat(size, mtime, ctime, inode)
+        digests[path] = digest
+    return known, digests
+
+
+def _batches(rows: Iterator[Rows]) -> Iterator[list[Rows]]:
+    batch: list[Rows] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _remove(db: sqlite3.Connection, paths: list[str]) -> None:
+    """Take the records of some files out of the index; ``files`` itself is left."""
+    for path in paths:
+        for key, live, indexed in db.execute(
+            "select key, live, indexed from records where path = ?", (path,)
+        ).fetchall():
+            if indexed:
+                _take_out(db, key, live)
+            db.execute("delete from records where key = ?", (key,))
+        db.execute("delete from edges where path = ?", (path,))
+        db.execute("delete from findings where path = ?", (path,))
+
+
+def _insert(db: sqlite3.Connection, batch: list[Rows], fresh: list[Rows]) -> None:
+    db.executemany(
+        "insert or replace into files values (?, ?, ?, ?, ?, ?)", [rows.file for rows in batch]
+    )
+    records = [rows.record for rows in fresh if rows.record is not None]
+    db.executemany(_INSERT_RECORD, records)
+    db.executemany(
+        "insert into edges values (?, ?, ?, ?, ?)", [edge for rows in fresh for edge in rows.edges]
+    )
+    db.executemany(
+        "insert into findings values (?, ?, ?, ?, ?, ?, ?)",
+        [finding for rows in fresh for finding in rows.findings],
+    )
+
+
+def _ids_seen_twice(db: sqlite3.Connection) -> set[str]:
+    return {id_ for (id_,) in db.execute("select id from records where shadowed")}
+
+
+def _shadow_doubles(db: sqlite3.Connection, doubtful: set[str]) -> None:
+    """Of several files with one id let one stand: the operator's, else the first by path."""
+    doubles = {
+        id_ for (id_,) in db.execute("select id from records group by id having count(*) > 1")
+    }
+    for id_ in doubles | doubtful:
+        rows = db.execute(
+            "select key, live, indexed, shadowed from records where id = ?"
+            " order by path not like 'memory/operator/%', path",
+            (id_,),
+        ).fetchall()
+        for position, (key, live, indexed, shadowed) in enumerate(rows):
+            hide = int(position > 0)
+            if hide and indexed:
+                _take_out(db, key, live)
+                db.execute("update records set indexed = 0 where key = ?", (key,))
+            if hide != shadowed:
+                db.execute("update records set shadowed = ? where key = ?", (hide, key))
+
+
+def _index_words(db: sqlite3.Connection) -> None:
+    """Put into the full-text tables whatever should stand there and does not."""
+    for table, live in (("words", 1), ("past_words", 0)):
+        db.execute(
+            f"insert into {table} (rowid, title, tags, body)"
+            " select t.rowid, t.title, t.tags, t.body from indexed_text t join records r"
+            " on r.key = t.rowid where r.indexed = 0 and r.shadowed = 0 and r.live = ?"
+            " and r.kind <> 'question'",
+            (live,),
+        )
+    db.execute(
+        "update records set indexed = 1 where indexed = 0 and shadowed = 0 and kind <> 'question'"
+    )
+
+
+def _average_sizes(db: sqlite3.Connection) -> str:
+    """Words per title, tags and body of what is searched, as ``rank.sizes_of`` reads them."""
+    row = db.execute(
+        "select avg(title_size), avg(tags_size), avg(body_size) from records where live and indexed"
+    ).fetchone()
+    return "" if row[0] is None else " ".join(map(repr, row))
+
+
+def _take_out(db: sqlite3.Connection, key: int, live: int) -> None:
+    table = "words" if live else "past_words"
+    db.execute(
+        f"insert into {table} ({table}, rowid, title, tags, body)"
+        " select 'delete', rowid, title, tags, body from indexed_text where rowid = ?",
+        (key,),
+    )
+
+
+def _empty(db: sqlite3.Connection) -> None:
+    """Forget every row: the limits changed, so files may read differently now."""
+    for table in ("words", "past_words"):
+        db.execute(f"drop table {table}")
+        db.execute(
+            f"create virtual table {table} using fts5 (title, tags, body,"
+            " content = 'indexed_text', content_rowid = 'rowid',"
+            " tokenize = 'porter unicode61 remove_diacritics 2')"
+        )
+    for table in ("files", "records", "edges", "findings", "meta"):
+        db.execute(f"delete from {table}")

@@ -1,0 +1,60 @@
+"""Words that SQLite's tokenizer does not find by itself, added to the indexed text.
+
+``unicode61`` splits at everything that is no letter or digit and nowhere else. So it never sees the
+parts of ``getUserById``, the words inside Chinese, Japanese, Korean or Thai text, ``C++`` as more
+than a ``c``, or a pictogram at all.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memspec_py.text import fold, parts, unspaced_runs
+
+_CAMEL = re.compile(r"[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
+_SIGNED = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z](?:\+\+|#)(?!\w)")
+_PICTOGRAM = re.compile("[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
+
+
+def extra_words(text: str) -> str:
+    """The words to index beside ``text`` itself, in order, separated by spaces."""
+    found = [" ".join(camel_parts(word)) for word in _CAMEL.findall(text)]
+    found += [parts(sign)[0] for sign in _SIGNED.findall(text)]
+    if not text.isascii():
+        found += [" ".join(pieces(run)) for run in unspaced_runs(text)]
+        found += [coded(sign) for sign in _PICTOGRAM.findall(text)]
+    return " ".join(found)
+
+
+def camel_parts(word: str) -> list[str]:
+    """The words of ``getUserById``; nothing when the word has no inner capital."""
+    return parts(word) if _CAMEL.fullmatch(word) else []
+
+
+def signed_languages(text: str) -> list[str]:
+    """Each ``C++``, ``C#`` or ``F#`` of a text, as written."""
+    return _SIGNED.findall(text)
+
+
+def pictograms(text: str) -> list[str]:
+    """Each emoji or arrow of a text."""
+    return [] if text.isascii() else _PICTOGRAM.findall(text)
+
+
+def pieces(run: str) -> list[str]:
+    """The overlapping pairs of a run without spaces, and its last character alone.
+
+    With the last character every single one is the start of some piece, so one character is found
+    by prefix and longer text by a phrase of pairs.
+    """
+    folded = fold(run)
+    pairs = [coded(folded[at : at + 2]) for at in range(len(folded) - 1)]
+    return [*pairs, coded(folded[-1:])] if folded else []
+
+
+def coded(characters: str) -> str:
+    """Characters as a word that the tokenizer keeps whole and the stemmer leaves alone.
+
+    Of fixed width, so that a prefix is always a whole character.
+    """
+    return "".join(f"u{ord(character):06d}" for character in characters)
