@@ -1,0 +1,79 @@
+"""Checking what a caller states, before anything is written; each complaint names its field."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from memspec_py.errors import Invalid
+from memspec_py.report import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from memspec_py.workspace import Workspace
+
+
+def checked_title(title: str) -> str:
+    """A title as it is stored: one line without spaces around it; raises ``Invalid``."""
+    clean = title.strip()
+    if not clean or len(clean.splitlines()) > 1 or "\0" in clean:
+        message = "the title is blank" if not clean else "the title has more than one line"
+        raise invalid([Finding(code="bad-title", field="title", message=message)])
+    # A closing run of # belongs to Markdown's heading and would be lost on reading.
+    return re.sub(r"[ \t]+#+\Z", "", clean)
+
+
+def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Tags as they are stored: trimmed, each once, in the order given."""
+    return tuple(dict.fromkeys(clean for tag in tags if (clean := tag.strip())))
+
+
+def checked_body(body: str) -> str:
+    """A body as it is stored: newlines as ``\\n``, no blank lines around it."""
+    return body.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+
+
+def checked_scope(ws: Workspace, scope: str | None) -> str | None:
+    """A scope the store knows; raises ``Invalid`` for another, or for none where one is wanted."""
+    known = ws.settings.scopes
+    if scope is not None and known and scope != "universal" and scope not in known:
+        message = f"no scope {scope!r} in config.yaml"
+        listed = ", ".join(sorted(known))
+        raise Invalid(
+            message,
+            findings=[Finding(code="unknown-scope", field="scope", message=message)],
+            hint=f"known scopes: {listed}, universal",
+        )
+    if scope is None and ws.settings.scopes_require:
+        raise invalid(
+            [
+                Finding(
+                    code="scope-required",
+                    field="scope",
+                    message="this store wants a scope on every record (scopes_require)",
+                    fix="pass --scope NAME, or --scope universal for what belongs everywhere",
+                )
+            ]
+        )
+    return scope
+
+
+def checked_time(field: str, value: str | None, read: Callable[[str], str]) -> str | None:
+    """A time as canonical text; raises ``Invalid`` with the field's name."""
+    if value is None:
+        return None
+    try:
+        return read(value)
+    except ValueError as problem:
+        raise invalid(
+            [Finding(code="bad-time", field=field, message=f"{field}: {problem}")]
+        ) from None
+
+
+def invalid(findings: Iterable[Finding]) -> Invalid:
+    """All findings as one error."""
+    every = tuple(findings)
+    message = "; ".join(finding.message for finding in every)
+    hint = next((finding.fix for finding in every if finding.fix), None)
+    return Invalid(message, findings=every, hint=hint)

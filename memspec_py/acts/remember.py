@@ -1,0 +1,267 @@
+"""Write a claim, unless the store already says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from memspec_py.acts.attach import Attachment, checked_evidence, keep_evidence
+from memspec_py.acts.inputs import (
+    checked_body,
+    checked_scope,
+    checked_tags,
+    checked_time,
+    checked_title,
+    invalid,
+)
+from memspec_py.acts.near import likeness, wording
+from memspec_py.acts.writing import checked, fresh_id, known_ids, put
+from memspec_py.anchors.locate import Unresolved, anchor_file
+from memspec_py.clock import NEVER, instant, parse_duration, parse_instant
+from memspec_py.errors import NearDuplicate, UsageError
+from memspec_py.index.query import parse_query
+from memspec_py.index.search import Filters, find
+from memspec_py.record.model import Kind, Record, State, Type, Witness
+from memspec_py.record.rules import inferred_source_kind
+from memspec_py.report import Finding
+from memspec_py.trust.source import checked_source
+from memspec_py.trust.witness import first_witness
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memspec_py.record.model import Anchor, Plain
+    from memspec_py.store.resolve import Surroundings
+    from memspec_py.workspace import Workspace
+
+# Records with the most words of the new title in common; the rule itself looks at each of them.
+_COMPARED = 20
+_EDGES = (
+    *("refines", "supports", "depends_on", "derived_from", "conflicts_with", "distinct_from"),
+)
+_OPPOSED = ("refines", "supports", "depends_on", "derived_from")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewClaim:
+    """A claim as a caller states it: nothing checked, paths and ids as typed.
+
+    ``check_by``, ``valid_from`` and ``valid_to`` are ISO 8601 (``check_by`` also ``never``);
+    without ``check_by`` the type's review span counts from now. ``edges`` maps an edge type to ids.
+    """
+
+    type: str
+    title: str
+    source: str
+    body: str = ""
+    tags: Sequence[str] = ()
+    scope: str | None = None
+    pinned: bool = False
+    check_by: str | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    anchors: Sequence[str] = ()
+    evidence: Sequence[str] = ()
+    requires_human: Sequence[str] = ()
+    edges: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ext: Mapping[str, Plain] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duplicate:
+    """A record that already says it, and in which way."""
+
+    id: str
+    title: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What was written and where.
+
+    ``unresolved`` are anchor paths that resolved nowhere; ``duplicates`` is only filled when the
+    write was forced past them.
+    """
+
+    store: str
+    id: str
+    path: str
+    kind: str
+    type: str
+    title: str
+    source: str
+    source_kind: str
+    verified_with: str
+    check_by: str
+    scope: str | None
+    anchors: tuple[str, ...]
+    unresolved: tuple[Unresolved, ...]
+    evidence: tuple[str, ...]
+    duplicates: tuple[Duplicate, ...]
+
+
+def remember(
+    ws: Workspace, claim: NewClaim, where: Surroundings, *, force: bool = False
+) -> Remembered:
+    """Write the claim; every input is checked before the first byte is.
+
+    Raises ``Invalid`` for a bad value, ``NotFound`` for an edge to nowhere, ``NearDuplicate`` when
+    the store already says it (unless forced), ``NotAllowed`` for evidence that must not be kept.
+    """
+    draft = _draft(ws, claim)
+    attachments = checked_evidence(ws, claim.evidence, where)
+    found = [anchor_file(path, cwd=where.cwd, project=ws.project) for path in claim.anchors]
+    anchors = tuple(dict.fromkeys(_anchors(found)))
+    with ws.writing():
+        ws.index.refresh()
+        edges = _edges(ws, claim.edges)
+        duplicates = duplicates_of(ws, draft)
+        if duplicates and not force:
+            raise _refused(duplicates)
+        record = _complete(draft, anchors, attachments, edges)
+        data = checked(ws, record)
+        keep_evidence(ws, attachments)
+        path = put(ws, record, data)
+    return Remembered(
+        store=str(ws.root),
+        id=record.id,
+        path=path,
+        kind=record.kind.value,
+        type=record.label,
+        title=record.title,
+        source=record.source,
+        source_kind=record.source_kind.value,
+        verified_with=record.verified_with.value,
+        check_by=record.check_by or NEVER,
+        scope=record.scope,
+        anchors=tuple(_shown(anchor) for anchor in anchors),
+        unresolved=tuple(one for one in found if isinstance(one, Unresolved)),
+        evidence=tuple(one.path or one.url or "" for one in record.evidence),
+        duplicates=tuple(duplicates),
+    )
+
+
+def review_date(ws: Workspace, label: str, given: str | None) -> str:
+    """When a claim should be looked at again: as given, else after its type's span."""
+    if given == NEVER:
+        return NEVER
+    asked = checked_time("check_by", given, parse_instant)
+    if asked is not None:
+        return asked
+    span = ws.settings.decay[label]
+    return NEVER if span == NEVER else instant(ws.clock.now() + parse_duration(span))
+
+
+def _draft(ws: Workspace, claim: NewClaim) -> Record:
+    """The record as far as the claim alone determines it."""
+    try:
+        type_ = Type(claim.type)
+    except ValueError:
+        known = ", ".join(Type)
+        raise UsageError(f"no type {claim.type!r}", hint=f"a claim is one of: {known}") from None
+    source = checked_source(claim.source)
+    return Record(
+        id=fresh_id(ws),
+        kind=Kind.CLAIM,
+        type=type_,
+        state=State.ACTIVE,
+        title=checked_title(claim.title),
+        body=checked_body(claim.body),
+        created=ws.now(),
+        source=source,
+        source_kind=inferred_source_kind(source),
+        tags=checked_tags(claim.tags),
+        scope=checked_scope(ws, claim.scope),
+        pinned=claim.pinned,
+        check_by=review_date(ws, type_, claim.check_by),
+        valid_from=checked_time("valid_from", claim.valid_from, parse_instant),
+        valid_to=checked_time("valid_to", claim.valid_to, parse_instant),
+        requires_human=tuple(step.strip() for step in claim.requires_human if step.strip()),
+        ext=dict(claim.ext),
+    )
+
+
+def _complete(
+    draft: Record,
+    anchors: tuple[Anchor, ...],
+    attachments: Sequence[Attachment],
+    edges: dict[str, Any],
+) -> Record:
+    evidence = tuple(one.entry for one in attachments)
+    witness = first_witness(anchors, evidence, draft.source_kind)
+    return replace(
+        draft,
+        anchors=anchors,
+        evidence=evidence,
+        verified_with=witness,
+        # An assertion was not verified by anybody, so it carries no such date.
+        last_verified=None if witness is Witness.ASSERTION else draft.created,
+        **edges,
+    )
+
+
+def _edges(ws: Workspace, edges: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """The edges with whole ids; contradictions between them are refused."""
+    for name in edges:
+        if name not in _EDGES:
+            raise UsageError(f"no edge type {name!r}", hint=f"one of: {', '.join(_EDGES)}")
+    found = {name: known_ids(ws, name, edges[name]) for name in _EDGES if edges.get(name)}
+    findings = []
+    for first, second in _EXCLUSIVE:
+        for target in set(found.get(first, ())) & set(found.get(second, ())):
+            message = f"{first} and {second} both name {target}, which contradict each other"
+            findings.append(Finding(code="contradictory-edges", field=first, message=message))
+    if findings:
+        raise invalid(findings)
+    return found
+
+
+_EXCLUSIVE = (
+    *((name, "conflicts_with") for name in _OPPOSED),
+    *((name, "distinct_from") for name in (*_OPPOSED, "conflicts_with")),
+)
+
+
+def duplicates_of(ws: Workspace, draft: Record, beside: Sequence[Record] = ()) -> list[Duplicate]:
+    """Active claims that already say what the draft says: of the store, then of ``beside``.
+
+    The index must be current.
+    """
+    db = ws.index.db
+    query = parse_query(draft.title, ws.settings.limits.query_terms)
+    filters = Filters(types=tuple(Type), scope=draft.scope, as_of=None, now=draft.created)
+    page = find(db, query, filters, _COMPARED, recency=0.0, now=ws.clock.now())
+    candidates = [(hit.id, *db.execute(_SAID, (hit.key,)).fetchone()) for hit in page] + [
+        (other.id, other.title, other.body) for other in beside if other.scope == draft.scope
+    ]
+    new = wording(draft.title, draft.body)
+    found = []
+    for id_, title, body in candidates:
+        like = likeness(new, wording(title, body))
+        if like.is_duplicate:
+            found.append(Duplicate(id=id_, title=title, why=like.why))
+    return found
+
+
+_SAID = "select json_extract(head, '$.title'), body from records where key = ?"
+
+
+def _refused(duplicates: Sequence[Duplicate]) -> NearDuplicate:
+    first = duplicates[0]
+    return NearDuplicate(
+        f'the store already says this: {first.id} "{first.title}" ({first.why})',
+        hint=f"read it with `memspec get {first.id}`; to correct it, supersede it;"
+        " if both should stand, repeat the command with --force",
+        details={
+            "duplicates": [{"id": one.id, "title": one.title, "why": one.why} for one in duplicates]
+        },
+    )
+
+
+def _anchors(found: Sequence[Anchor | Unresolved]) -> list[Anchor]:
+    return [one for one in found if not isinstance(one, Unresolved)]
+
+
+def _shown(anchor: Anchor) -> str:
+    return anchor.file if anchor.repo is None else f"{anchor.repo}/{anchor.file}"

@@ -1,0 +1,1 @@
+"""Anchors: the code a claim depends on, found and compared."""

@@ -1,0 +1,1 @@
+"""Who wrote a record, what attests to it, and who may change it."""

@@ -1,0 +1,1 @@
+"""Views: read-only answers, each one frozen value that every front shows."""

@@ -1,0 +1,125 @@
+"""Records by filter, newest first, in pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memspec_py.errors import UsageError
+from memspec_py.record.model import State, Type, Witness
+from memspec_py.report import SPREAD
+from memspec_py.views.envelope import Envelope, envelope
+from memspec_py.views.hit import Hit, hit_of
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from memspec_py.workspace import Workspace
+
+MOST_LISTED = 1_000
+_TYPES = (*(type_.value for type_ in Type), "observation", "question")
+_ANY = "any"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which records to list; None does not narrow.
+
+    ``state`` None means active records and open questions, ``any`` all of them. ``source`` matches
+    the whole source, ``tag`` one whole tag without regard to case.
+    """
+
+    type: str | None = None
+    state: str | None = None
+    tag: str | None = None
+    source: str | None = None
+    scope: str | None = None
+    witness: str | None = None
+    stale: bool = False
+    pinned: bool = False
+    limit: int = 50
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListReply:
+    """One page; ``total`` counts all that match, ``next_offset`` is None on the last page."""
+
+    count: int
+    total: int
+    offset: int
+    next_offset: int | None
+    results: tuple[Hit, ...]
+    circumstances: Envelope = field(metadata=SPREAD)
+
+
+def list_records(ws: Workspace, wanted: Selection) -> ListReply:
+    """The records that fit, newest first and by id within one instant.
+
+    Raises ``UsageError`` for a filter value that no record can have.
+    """
+    _check(wanted)
+    return ws.read(lambda db: _page(ws, db, wanted))
+
+
+def _check(wanted: Selection) -> None:
+    known = {
+        "type": (wanted.type, _TYPES),
+        "state": (wanted.state, (*State, _ANY)),
+        "witness": (wanted.witness, tuple(Witness)),
+    }
+    for name, (value, choices) in known.items():
+        if value is not None and value not in choices:
+            raise UsageError(f"no {name} {value!r}", hint=f"one of: {', '.join(choices)}")
+    if not 1 <= wanted.limit <= MOST_LISTED or wanted.offset < 0:
+        raise UsageError(f"limit should be 1 to {MOST_LISTED} and offset not negative")
+
+
+def _page(ws: Workspace, db: sqlite3.Connection, wanted: Selection) -> ListReply:
+    now = ws.now()
+    clause, values = _clause(wanted, now)
+    total: int = db.execute(f"select count(*) from records r where {clause}", values).fetchone()[0]
+    keys = db.execute(
+        f"select r.key from records r where {clause}"
+        " order by r.created desc, r.id desc limit :limit offset :offset",
+        {**values, "limit": wanted.limit, "offset": wanted.offset},
+    ).fetchall()
+    end = wanted.offset + len(keys)
+    return ListReply(
+        count=len(keys),
+        total=total,
+        offset=wanted.offset,
+        next_offset=end if end < total else None,
+        results=tuple(hit_of(db, key, now) for (key,) in keys),
+        circumstances=envelope(ws, db),
+    )
+
+
+def _clause(wanted: Selection, now: str) -> tuple[str, dict[str, object]]:
+    parts = ["r.shadowed = 0", "(r.expires is null or r.expires > :now)"]
+    if wanted.state is None:
+        parts.append("r.state in ('active', 'open')")
+    elif wanted.state != _ANY:
+        parts.append("r.state = :state")
+    if wanted.type is not None:
+        parts.append("r.label = :type")
+    if wanted.witness is not None:
+        parts.append("r.witness = :witness")
+    if wanted.scope is not None:
+        parts.append("r.scope = :scope")
+    if wanted.source is not None:
+        parts.append("json_extract(r.head, '$.source') = :source")
+    if wanted.pinned:
+        parts.append("json_extract(r.head, '$.pinned') is not null")
+    if wanted.stale:
+        parts.append("r.kind = 'claim' and r.state = 'active' and r.check_by <= :now")
+    if wanted.tag is not None:
+        parts.append(
+            "exists (select 1 from json_each(r.head, '$.tags') t"
+            " where t.value = :tag collate nocase)"
+        )
+    values = {
+        name: getattr(wanted, name)
+        for name in ("state", "type", "witness", "scope", "source", "tag")
+    }
+    return " and ".join(parts), {**values, "now": now}

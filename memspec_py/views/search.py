@@ -1,0 +1,302 @@
+"""Search: one envelope that says what was found, how far it answers, and what is not in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memspec_py.clock import parse_instant
+from memspec_py.errors import Invalid, UsageError
+from memspec_py.index.coverage import carried, judge, strongest
+from memspec_py.index.query import parse_query
+from memspec_py.index.search import (
+    IN_SCOPE,
+    Filters,
+    Hidden,
+    expand,
+    find,
+    hidden,
+    scopes_like,
+)
+from memspec_py.record.model import Type
+from memspec_py.report import SPREAD
+from memspec_py.store.usage import uses_of
+from memspec_py.views.envelope import Envelope, envelope
+from memspec_py.views.hit import Hit, hit_of
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from memspec_py.index.query import Query
+    from memspec_py.index.search import Found, Reached
+    from memspec_py.workspace import Workspace
+
+MOST_HITS = 200
+EXPANDABLE = (
+    *("refines", "supports", "depends_on", "derived_from", "conflicts_with"),
+    *("supersedes", "superseded_by"),
+)
+_TYPES = (*(type_.value for type_ in Type), "observation", "question")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked: the text, and what the answer may be taken from.
+
+    ``type`` None means the profile's types; ``as_of`` is an ISO 8601 instant; ``expand`` follows
+    edges of ``edge_types`` for ``depth`` steps (1 to 3).
+    """
+
+    text: str
+    type: str | None = None
+    profile: str = "default"
+    limit: int = 10
+    scope: str | None = None
+    as_of: str | None = None
+    full: bool = False
+    explain: bool = False
+    expand: bool = False
+    edge_types: Sequence[str] = ()
+    depth: int = 1
+    include_superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchReply:
+    """Hits, best first, and a verdict on them.
+
+    ``count`` is the number of results, of which ``expanded`` were reached along edges and stand
+    last. ``hidden`` counts records that match but are kept back, by reason. ``coverage`` is
+    ``none``, ``weak`` or ``ok``.
+    """
+
+    query: str
+    count: int
+    results: tuple[Hit, ...]
+    coverage: str
+    coverage_note: str
+    coverage_witness: str | None
+    profile: str
+    limit: int
+    type: str | None
+    scope: str | None
+    as_of: str | None
+    expanded: int
+    hidden: dict[str, int]
+    circumstances: Envelope = field(metadata=SPREAD)
+
+
+def search(ws: Workspace, asked: Question) -> SearchReply:
+    """Answer a question from a current index. Any text is a legal query.
+
+    Raises ``UsageError`` for an unknown type or edge type and ``Invalid`` for a bad ``as_of``.
+    """
+    _check(asked)
+    filters = Filters(
+        types=(asked.type,) if asked.type else ws.settings.profile(asked.profile).types,
+        scope=asked.scope,
+        as_of=_instant(asked.as_of),
+        now=ws.now(),
+    )
+    if asked.type == "question":
+        return ws.read(lambda db: _list_questions(ws, db, asked, filters))
+    return ws.read(lambda db: _answer(ws, db, asked, filters))
+
+
+def _check(asked: Question) -> None:
+    if asked.type is not None and asked.type not in _TYPES:
+        raise UsageError(f"no type {asked.type!r}", hint=f"one of: {', '.join(_TYPES)}")
+    for edge in asked.edge_types:
+        if edge not in EXPANDABLE:
+            raise UsageError(f"no edge type {edge!r}", hint=f"one of: {', '.join(EXPANDABLE)}")
+    if not 1 <= asked.limit <= MOST_HITS:
+        raise UsageError(f"limit {asked.limit} is not between 1 and {MOST_HITS}")
+    if not 1 <= asked.depth <= 3:
+        raise UsageError(f"depth {asked.depth} is not between 1 and 3")
+
+
+def _instant(text: str | None) -> str | None:
+    try:
+        return None if text is None else parse_instant(text)
+    except ValueError as problem:
+        raise Invalid(f"as_of: {problem}") from None
+
+
+def _answer(
+    ws: Workspace, db: sqlite3.Connection, asked: Question, filters: Filters
+) -> SearchReply:
+    query = parse_query(asked.text, ws.settings.limits.query_terms)
+    page = find(
+        db,
+        query,
+        filters,
+        asked.limit,
+        recency=ws.settings.profile(asked.profile).recency,
+        now=ws.clock.now(),
+    )
+    reached = _expanded(db, asked, filters, page)
+    uses = uses_of(ws.root, [*(found.id for found in page), *(one.id for one in reached)])
+    hits = [
+        hit_of(
+            db,
+            found.key,
+            filters.now,
+            full=asked.full,
+            score=found.score if asked.explain else None,
+            use=uses.get(found.id),
+        )
+        for found in page
+    ]
+    hits += [
+        hit_of(db, one.key, filters.now, full=asked.full, via=one, use=uses.get(one.id))
+        for one in reached
+    ]
+    kept_back = _kept_back(db, query, page, filters)
+    verdict, note = _verdict(db, query, page, asked, filters, kept_back)
+    return SearchReply(
+        query=asked.text,
+        count=len(hits),
+        results=tuple(hits),
+        coverage=verdict,
+        coverage_note=note,
+        coverage_witness=strongest((hit.verified_with, hit.derived) for hit in hits),
+        profile=asked.profile,
+        limit=asked.limit,
+        type=asked.type,
+        scope=asked.scope,
+        as_of=filters.as_of,
+        expanded=len(reached),
+        hidden={name: count for name, count in kept_back._asdict().items() if count},
+        circumstances=envelope(ws, db),
+    )
+
+
+def _expanded(
+    db: sqlite3.Connection, asked: Question, filters: Filters, page: Sequence[Found]
+) -> list[Reached]:
+    if not asked.expand:
+        return []
+    return expand(
+        db,
+        [found.id for found in page],
+        asked.edge_types or EXPANDABLE,
+        asked.depth,
+        filters,
+        past=asked.include_superseded,
+    )
+
+
+def _kept_back(
+    db: sqlite3.Connection, query: Query, page: Sequence[Found], filters: Filters
+) -> Hidden:
+    """What matches as well as the page does, but is not shown."""
+    if not query.terms:
+        return Hidden(0, 0, 0, 0, 0)
+    found = hidden(db, query.all_terms(), filters)
+    if not page and not any(found):
+        found = hidden(db, query.any_term(), filters)
+    return found
+
+
+def _verdict(
+    db: sqlite3.Connection,
+    query: Query,
+    page: Sequence[Found],
+    asked: Question,
+    filters: Filters,
+    kept_back: Hidden,
+) -> tuple[str, str]:
+    """Coverage and its note, with whatever could explain an empty or thin page."""
+    if not query.terms:
+        return "none", "the query has no word to search for; `memspec list` shows every record"
+    if page:
+        verdict, note = judge(db, query, page, carried(db, query, page))
+    else:
+        verdict, note = "none", "no active record matches"
+    notes = [note]
+    if verdict != "ok":
+        notes += _reasons(asked, kept_back)
+        notes += _scope_notes(db, filters, kept_back)
+    if query.left_out:
+        notes.append(f"only the first {len(query.terms)} distinct terms were used")
+    return verdict, "; ".join(notes)
+
+
+def _reasons(asked: Question, kept_back: Hidden) -> list[str]:
+    notes = []
+    if kept_back.type:
+        which = f"--type {asked.type}" if asked.type else f"profile {asked.profile}"
+        notes.append(f"{which} hides {kept_back.type} matching records of other types")
+    if kept_back.as_of:
+        notes.append(f"{kept_back.as_of} matching records are not valid as of {asked.as_of}")
+    if kept_back.expired:
+        notes.append(f"{kept_back.expired} matching observations have expired")
+    if kept_back.superseded:
+        notes.append(
+            f"{kept_back.superseded} superseded records match (`memspec list --state superseded`)"
+        )
+    return notes
+
+
+def _scope_notes(db: sqlite3.Connection, filters: Filters, kept_back: Hidden) -> list[str]:
+    """What the scope hides, and a scope with nearly the name that was asked for."""
+    notes = []
+    if kept_back.scope:
+        notes.append(f"{kept_back.scope} matching records belong to another scope")
+    if filters.scope is None and not kept_back.scope:
+        return notes
+    if filters.scope is not None:
+        notes.append(f"scope: {filters.scope}")
+    names = [name for name in scopes_like(db) if name != filters.scope]
+    near = _near_names(filters.scope, names)
+    if near:
+        notes.append(f"did you mean --scope {near[0]}")
+    elif names and kept_back.scope:
+        notes.append(f"scopes in use: {', '.join(names[:5])}")
+    return notes
+
+
+def _near_names(wanted: str | None, names: Sequence[str]) -> list[str]:
+    if wanted is None or not names:
+        return []
+    from difflib import get_close_matches
+
+    return get_close_matches(wanted, names, n=1, cutoff=0.6)
+
+
+def _list_questions(
+    ws: Workspace, db: sqlite3.Connection, asked: Question, filters: Filters
+) -> SearchReply:
+    """Questions are listed, not ranked: open ones first, newest first, by a part of the title."""
+    rows = db.execute(
+        "select r.key, r.id, json_extract(r.head, '$.title') from records r"
+        f" where r.kind = 'question' and r.shadowed = 0 and {IN_SCOPE}"
+        " order by r.state = 'resolved', r.created desc, r.id desc",
+        {"scope": filters.scope},
+    ).fetchall()
+    wanted = asked.text.strip().casefold()
+    matching = [(key, id_) for key, id_, title in rows if wanted in title.casefold()]
+    page = matching[: asked.limit]
+    uses = uses_of(ws.root, [id_ for _, id_ in page])
+    hits = [hit_of(db, key, filters.now, full=asked.full, use=uses.get(id_)) for key, id_ in page]
+    if hits:
+        verdict, note = "ok", f"{len(matching)} questions have this in their title"
+    else:
+        verdict, note = "none", f"none of {len(rows)} questions has this in its title"
+    return SearchReply(
+        query=asked.text,
+        count=len(hits),
+        results=tuple(hits),
+        coverage=verdict,
+        coverage_note=note,
+        coverage_witness=strongest((hit.verified_with, hit.derived) for hit in hits),
+        profile=asked.profile,
+        limit=asked.limit,
+        type=asked.type,
+        scope=asked.scope,
+        as_of=filters.as_of,
+        expanded=0,
+        hidden={},
+        circumstances=envelope(ws, db),
+    )

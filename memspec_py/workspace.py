@@ -1,0 +1,164 @@
+"""An opened store: settings, index and clock. Reads refresh first, writes lock first."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from memspec_py.config import DEFAULT_CONFIG, Settings, settings_from
+from memspec_py.errors import AmbiguousId, Invalid, NotFound
+from memspec_py.ids import prefix_range
+from memspec_py.index.index import Index
+from memspec_py.report import Finding, Severity
+from memspec_py.store import layout, settings_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from memspec_py.clock import Clock
+    from memspec_py.index.index import Progress
+
+    _T = TypeVar("_T")
+
+_MOST_CANDIDATES = 10
+
+
+class Workspace:
+    """One store, opened for one caller."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        clock: Clock,
+        entropy: Callable[[int], bytes],
+        progress: Progress | None = None,
+        command: str = "",
+    ) -> None:
+        self.root = root
+        self.clock = clock
+        self.entropy = entropy
+        self.settings = _settings(root)
+        self.index = Index(root, self.settings.limits, progress)
+        self._command = command
+
+    @property
+    def project(self) -> Path:
+        """The folder the store belongs to; anchors are relative to it."""
+        return self.root.parent
+
+    def now(self) -> str:
+        """The present instant as canonical text."""
+        from memspec_py.clock import instant
+
+        return instant(self.clock.now())
+
+    def close(self) -> None:
+        """Let go of the index file."""
+        self.index.close()
+
+    def read(self, answer: Callable[[sqlite3.Connection], _T]) -> _T:
+        """An answer from a current index.
+
+        An index that turns out to be damaged while it answers is replaced and asked again.
+        """
+        self._finish_journals()
+        self.index.refresh()
+        try:
+            return answer(self.index.db)
+        except sqlite3.DatabaseError as problem:
+            self.index.failed(problem)
+            return answer(self.index.db)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """The store's lock, with whatever a killed writer left behind finished first."""
+        from memspec_py.store import journal
+        from memspec_py.store.lock import StoreLock
+
+        for finding in self.settings.findings:
+            if finding.severity is Severity.ERROR:
+                raise Invalid(str(finding), findings=[finding], hint="mend config.yaml first")
+        with StoreLock(self.root, command=self._command):
+            journal.recover(self.root)
+            yield
+
+    def find_id(self, db: sqlite3.Connection, typed: str) -> tuple[str, str]:
+        """Id and path of the record that ``typed`` names: a whole id or a unique start of one.
+
+        Raises ``NotFound`` or ``AmbiguousId``.
+        """
+        between = prefix_range(typed)
+        rows = [] if between is None else _between(db, *between)
+        ids = {id_ for id_, *_ in rows}
+        if typed.strip().upper() in {id_.upper() for id_ in ids}:
+            ids = {id_ for id_ in ids if id_.upper() == typed.strip().upper()}
+        if not ids:
+            raise NotFound(f"no record {typed}", hint="`memspec list` shows every id")
+        if len(ids) > 1:
+            raise _ambiguous(typed, rows)
+        (found,) = ids
+        return found, next(path for id_, path, _, _ in rows if id_ == found)
+
+    def path_of(self, relative: str) -> Path:
+        """A path of the store as the file system knows it."""
+        return self.root / relative
+
+    def _finish_journals(self) -> None:
+        from memspec_py.store.journal import pending
+
+        if pending(self.root):
+            with self.writing():
+                return
+
+
+def _between(db: sqlite3.Connection, low: str, high: str) -> list[tuple[str, str, str, str]]:
+    return db.execute(
+        "select id, path, label, json_extract(head, '$.title') from records"
+        " where id >= ? and id <= ? and shadowed = 0 order by id limit 200",
+        (low, high),
+    ).fetchall()
+
+
+def _ambiguous(typed: str, rows: list[tuple[str, str, str, str]]) -> AmbiguousId:
+    candidates = [{"id": id_, "type": label, "title": title} for id_, _, label, title in rows]
+    shown = [f"{one['id']} [{one['type']}] {one['title']}" for one in candidates]
+    more = len(shown) - _MOST_CANDIDATES
+    listed = "\n  ".join([*shown[:_MOST_CANDIDATES], *([f"and {more} more"] if more > 0 else [])])
+    return AmbiguousId(
+        f"{len(rows)} records start with {typed}",
+        hint=f"give more of the id:\n  {listed}",
+        details={"candidates": candidates[:_MOST_CANDIDATES]},
+    )
+
+
+def _settings(root: Path) -> Settings:
+    try:
+        with open(root / layout.CONFIG, "rb") as file:
+            text = file.read().decode()
+    except FileNotFoundError:
+        return Settings()
+    except (OSError, UnicodeDecodeError) as problem:
+        return Settings(findings=(_unreadable(str(problem), 1),))
+    if text == DEFAULT_CONFIG:
+        return Settings()
+    from memspec_py.record.frontmatter import Unreadable
+
+    try:
+        return settings_from(settings_cache.mapping_of(text, os.path.join(root, layout.LOCAL)))
+    except Unreadable as problem:
+        first = problem.findings[0]
+        return Settings(findings=(_unreadable(first.message, first.line),))
+
+
+def _unreadable(message: str, line: int | None) -> Finding:
+    return Finding(
+        code="bad-config",
+        path=layout.CONFIG,
+        line=line,
+        message=f"the settings cannot be read, so the defaults are used: {message}",
+        fix="mend config.yaml; until then nothing is written",
+    )
