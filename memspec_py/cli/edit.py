@@ -1,0 +1,102 @@
+"""``memspec edit``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from memspec_py.cli.common import cwd_option, json_option, opened, show
+from memspec_py.errors import Conflict, Invalid, MemspecError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memspec_py.acts.edit import EditCopy, Edited
+    from memspec_py.api import Memspec
+
+
+@click.command()
+@click.argument("record_id", metavar="ID")
+@click.option(
+    "--from", "from_", type=click.Path(), help="Take this file as the edited text; no editor."
+)
+@cwd_option
+@json_option
+def command(record_id: str, from_: str | None, cwd: str | None, as_json_: bool) -> None:
+    """Edit a record in $VISUAL or $EDITOR; it is replaced only if the result is valid.
+
+    A rejected edit is kept in a file, to go on from with --from.
+
+    \b
+    Example:
+      EDITOR=vim memspec edit ms_01M8MT
+    """
+    store = opened(cwd)
+    copy = store.edit_copy(record_id)
+    place = Path(from_) if from_ else _edited_copy(store, copy)
+    done = _replaced(store, copy, place)
+    if not from_:
+        place.unlink(missing_ok=True)
+    show(done, as_json_, lambda: _lines(done))
+
+
+def _edited_copy(store: Memspec, copy: EditCopy) -> Path:
+    """The file the editor worked on, in the store's machine-local folder."""
+    folder = store.root / "local" / "edits"
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / f"{copy.id}.md"
+    if place.exists():
+        raise Conflict(
+            f"an earlier edit of {copy.id} was kept and is not finished: {place}",
+            hint=f"go on with `memspec edit {copy.id} --from {place}`, or remove the file",
+        )
+    place.write_bytes(copy.text.encode())
+    try:
+        _run_editor(place)
+    except BaseException:
+        if place.read_bytes() == copy.text.encode():
+            place.unlink()
+        raise
+    return place
+
+
+def _run_editor(place: Path) -> None:
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        code = subprocess.run([*shlex.split(editor), str(place)], check=False).returncode
+    except (OSError, ValueError) as problem:
+        raise UsageError(
+            f"the editor {editor!r} cannot run: {problem}", hint="set EDITOR"
+        ) from None
+    if code != 0:
+        raise UsageError(f"the editor {editor!r} exited with {code}; nothing was changed")
+
+
+def _replaced(store: Memspec, copy: EditCopy, place: Path) -> Edited:
+    try:
+        text = place.read_bytes().decode()
+    except UnicodeDecodeError:
+        raise Invalid(f"{place} is not UTF-8", hint="save it as UTF-8") from None
+    except OSError as problem:
+        raise UsageError(f"{place} cannot be read: {problem.strerror}") from None
+    try:
+        return store.replace_text(copy, text)
+    except MemspecError as problem:
+        print(f"the edited text is kept in {place}", file=sys.stderr)
+        if problem.hint is None:
+            problem.hint = f"mend it, then `memspec edit {copy.id} --from {place}`"
+        raise
+
+
+def _lines(done: Edited) -> Iterator[str]:
+    if not done.changed:
+        yield f"{done.id} is unchanged"
+        return
+    yield f"Edited {done.id}: {', '.join(done.changed)}"
+    yield f"  {done.store}/{done.path}"

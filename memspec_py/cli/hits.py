@@ -1,0 +1,63 @@
+"""Hits and the circumstances of a reply, as lines of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memspec_py.cli.common import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memspec_py.views.envelope import Envelope
+    from memspec_py.views.hit import Hit
+
+
+def hit_lines(hit: Hit) -> Iterator[str]:
+    """A record in a few lines; everything that comes from the record is on a line of its own."""
+    yield f"[{hit.type}] {harmless(hit.title)} ({hit.verified_with}){_marks(hit)}"
+    yield f"  {hit.id} | {hit.created[:10]} | {harmless(hit.source)}"
+    if hit.tags:
+        yield f"  tags: {harmless(', '.join(hit.tags))}"
+    if hit.preview and hit.body is None:
+        yield f"  {harmless(hit.preview)}"
+    for step in hit.requires_human:
+        yield f"  requires human: {harmless(step)}"
+    if hit.score is not None:
+        yield "  score: " + ", ".join(f"{name} {value}" for name, value in hit.score.items())
+
+
+def circumstance_lines(about: Envelope) -> Iterator[str]:
+    """What a reader must know beside the answer; nothing when all is as usual."""
+    for warning in about.warnings:
+        yield f"Warning: {harmless(warning)}"
+    if about.unreadable_count:
+        yield f"Warning: {about.unreadable_count} files could not be read (`memspec doctor`):"
+        for finding in about.unreadable:
+            line = finding.get("line")
+            place = finding["path"] if line is None else f"{finding['path']}:{line}"
+            yield "  " + harmless(f"{place}: {finding['message']}")
+    if about.index["state"] == "bypassed":
+        yield f"Note: answered without the index file: {about.index.get('why')}"
+    elif about.index.get("why"):
+        yield f"Note: the index was made anew: {about.index['why']}"
+    yield f"Store: {about.store}"
+
+
+def _marks(hit: Hit) -> str:
+    marks = []
+    if hit.derived:
+        marks.append(" (derived)")
+    if hit.pinned:
+        marks.append(" [PINNED]")
+    if hit.stale:
+        marks.append(" [STALE: verify or supersede before relying on it]")
+    if hit.state not in ("active", "open"):
+        marks.append(f" [{hit.state.upper()}]")
+    conflicts = (hit.links or {}).get("conflicts_with")
+    if conflicts:
+        marks.append(f" [CONFLICTS WITH {', '.join(conflicts)}]")
+    if hit.expanded_via:
+        via = hit.expanded_via
+        marks.append(f" [via {via['edge_type']} from {via['from_id']}, hop {via['hops']}]")
+    return "".join(marks)

@@ -1,0 +1,159 @@
+"""The ``memspec`` command: its sub-commands, and the one place where an error becomes an exit."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from memspec_py import __version__
+from memspec_py.errors import MemspecError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# What people do, in the order in which a newcomer meets it. Each command lives in a module of its
+# name and is imported only when it runs.
+GROUPS = {
+    "Start": ("init",),
+    "Write": ("remember", "observe", "edit"),
+    "Read": ("search", "get", "list"),
+    "Look after": ("status", "doctor"),
+    "Shell": ("completion",),
+}
+_MODULES = {name: name for names in GROUPS.values() for name in names} | {"list": "list_"}
+_BUG = 70
+_INTERRUPTED = 130
+
+
+class _Commands(click.Group):
+    """Sub-commands that are imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for names in GROUPS.values() for name in names]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _MODULES:
+            return None
+        module = import_module(f"memspec_py.cli.{_MODULES[cmd_name]}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as problem:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            if near:
+                raise click.UsageError(
+                    f"{problem.message} Did you mean {near[0]!r}?", ctx
+                ) from None
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, names in GROUPS.items():
+            rows = []
+            for name in names:
+                command = self.get_command(ctx, name)
+                assert command is not None
+                rows.append((name, command.get_short_help_str(60)))
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 the answer is no, 2 usage, 3 no such record, 4 no store, "
+    "5 invalid, 6 conflict, 7 busy, 8 not allowed, 9 storage.",
+)
+@click.version_option(__version__, prog_name="memspec")
+def cli() -> None:
+    """Project memory in git: claims that say where they come from and what they rest on.
+
+    \b
+    Example:
+      memspec init
+      memspec remember fact "Auth uses JWT" --source claude-code --tags auth
+      memspec search "how does auth work"
+    """
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    _make_output_safe()
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    as_json = "--json" in arguments
+    try:
+        code = cli.main(args=arguments, prog_name="memspec", standalone_mode=False)
+        sys.stdout.flush()
+    except MemspecError as problem:
+        _complain(problem, as_json=as_json)
+        return problem.exit_code
+    except click.ClickException as problem:
+        _complain(_as_usage(problem), as_json=as_json)
+        return UsageError.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader has what it wanted; nothing may be flushed into the closed pipe at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception:  # noqa: BLE001 - a bug is told with everything needed to report it
+        _tell_bug()
+        return _BUG
+    return code if isinstance(code, int) else 0
+
+
+def _as_usage(problem: click.ClickException) -> UsageError:
+    """What click found wrong with the command line, in our own form."""
+    ctx = getattr(problem, "ctx", None)
+    path = ctx.command_path if ctx is not None else "memspec"
+    message = problem.format_message().rstrip(".")
+    return UsageError(message[:1].lower() + message[1:], hint=f"see `{path} --help`")
+
+
+def _complain(problem: MemspecError, *, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        print(json.dumps({"error": problem.as_dict()}, ensure_ascii=False), file=sys.stderr)
+        return
+    print(f"error: {problem.message}", file=sys.stderr)
+    if problem.hint:
+        print(f"hint: {problem.hint}", file=sys.stderr)
+
+
+def _tell_bug() -> None:
+    import platform
+    import traceback
+
+    traceback.print_exc()
+    print(
+        f"error: this is a bug in memspec {__version__}"
+        f" (Python {platform.python_version()}, {platform.system()})",
+        file=sys.stderr,
+    )
+    print(
+        "hint: please report it with the lines above; your records are not affected",
+        file=sys.stderr,
+    )
+
+
+def _make_output_safe() -> None:
+    """No character of a record may make printing it fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,121 @@
+"""``memspec remember``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memspec_py.cli.common import cwd_option, harmless, json_option, opened, show
+from memspec_py.cli.words import comma_list, text_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memspec_py.acts.remember import Remembered
+
+_EDGES = ("refines", "supports", "depends-on", "derived-from", "conflicts-with", "distinct-from")
+
+
+def _edge_options(function: click.decorators.FC) -> click.decorators.FC:
+    for name in reversed(_EDGES):
+        words = name.replace("-", " ")
+        option = click.option(
+            f"--{name}", multiple=True, metavar="ID", help=f"It {words} ID. Repeatable."
+        )
+        function = option(function)
+    return function
+
+
+@click.command()
+@click.argument("type_", metavar="TYPE", type=click.Choice(["fact", "decision", "procedure"]))
+@click.argument("title")
+@click.option("--source", required=True, help="Who claims this: claude-code, human:NAME, a script.")
+@click.option("--body", help="The text. `-` reads it from standard input.")
+@click.option("--body-file", type=click.Path(), help="A file with the text. `-` is standard input.")
+@click.option("--tags", help="Tags, separated by commas.")
+@click.option(
+    "--anchor", "anchors", multiple=True, metavar="PATH", help="A file it depends on. Repeatable."
+)
+@click.option(
+    "--evidence", multiple=True, metavar="FILE|URL", help="Proof to keep, or a link. Repeatable."
+)
+@click.option(
+    "--check-by", metavar="TIME|never", help="When to look at it again. Default: by type."
+)
+@click.option("--valid-from", metavar="TIME", help="True in the world from this time on.")
+@click.option("--valid-to", metavar="TIME", help="True in the world up to this time.")
+@_edge_options
+@click.option("--scope", help="Visible only in this scope; `universal` is everywhere.")
+@click.option("--pin", is_flag=True, help="Always part of the boot context.")
+@click.option(
+    "--requires-human",
+    multiple=True,
+    metavar="STEP",
+    help="A step only a person may do (procedures).",
+)
+@click.option("--force", is_flag=True, help="Write even if a record already says this.")
+@cwd_option
+@json_option
+def command(
+    type_: str,
+    title: str,
+    source: str,
+    body: str | None,
+    body_file: str | None,
+    tags: str | None,
+    anchors: tuple[str, ...],
+    evidence: tuple[str, ...],
+    check_by: str | None,
+    valid_from: str | None,
+    valid_to: str | None,
+    scope: str | None,
+    pin: bool,
+    requires_human: tuple[str, ...],
+    force: bool,
+    cwd: str | None,
+    as_json_: bool,
+    **edges: tuple[str, ...],
+) -> None:
+    """Write a claim: a fact, a decision or a procedure.
+
+    It is refused (exit 1) when the store already says it. Times are ISO 8601; a date alone is
+    midnight UTC.
+
+    \b
+    Example:
+      memspec remember fact "Auth uses JWT" --source claude-code \\
+          --tags auth --anchor src/auth/jwt.ts --body "Signed with RS256."
+    """
+    done = opened(cwd).remember(
+        type_,
+        title,
+        source=source,
+        body=text_from(body, body_file),
+        tags=comma_list(tags),
+        anchors=anchors,
+        evidence=evidence,
+        check_by=check_by,
+        valid_from=valid_from,
+        valid_to=valid_to,
+        edges={name: ids for name, ids in edges.items() if ids},
+        scope=scope,
+        pinned=pin,
+        requires_human=requires_human,
+        force=force,
+    )
+    show(done, as_json_, lambda: _lines(done))
+
+
+def _lines(done: Remembered) -> Iterator[str]:
+    yield f"Remembered {done.type} {done.id} ({done.verified_with})"
+    yield f"  {done.store}/{done.path}"
+    yield f"  check by {done.check_by[:10]}"
+    for anchor in done.anchors:
+        yield f"  anchored to {harmless(anchor)}"
+    for one in done.evidence:
+        yield f"  evidence {harmless(one)}"
+    for lost in done.unresolved:
+        yield f"Warning: not anchored to {harmless(lost.path)}: {lost.reason}"
+    for double in done.duplicates:
+        yield f'Warning: forced past {double.id} "{harmless(double.title)}": {double.why}'
