@@ -1,9 +1,7 @@
 """Helpers for tests, ours and our users': a store in a folder, a clock that stands still, a record.
 
-    def test_it(tmp_path):
-        store = TempStore(tmp_path)
-        store.put(a_record(title="Auth uses JWT"))
-        assert store.ms.search("jwt").count == 1
+``store = TempStore(tmp_path)``, then ``store.put(a_record(title="Auth uses JWT"))``, and
+``store.ms.search("jwt")`` finds it.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ def an_id(number: int) -> str:
 
 
 def counting_entropy(start: int = 1) -> Callable[[int], bytes]:
-    """Random bytes that are not random: one, two, three …"""
+    """Random bytes that are not random: they count up from ``start``."""
     numbers = count(start)
     return lambda length: next(numbers).to_bytes(length, "big")
 
@@ -65,7 +63,7 @@ class TempStore:
             place.mkdir(parents=True, exist_ok=True)
         self.clock = clock or FixedClock(_START)
         self.where = Surroundings(cwd=self.project, home=self.home, env={})
-        self._entropy = counting_entropy()
+        self._entropy = counting_entropy(1_000_000)  # far from the ids of ``an_id``
         Memspec.init(self.project, where=self.where)
         self.ms = self.again()
 
@@ -76,9 +74,7 @@ class TempStore:
 
     def again(self) -> Memspec:
         """The same store, opened once more, as another process would."""
-        return Memspec.open(
-            self.project, where=self.where, clock=self.clock, entropy=self._entropy
-        )
+        return Memspec.open(self.project, where=self.where, clock=self.clock, entropy=self._entropy)
 
     def put(self, record: Record) -> Path:
         """Write a record's file where it belongs, past every act and check."""
