@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memspec_py.cli.main import main
+from memspec_py.cli.main import entry
 
 if __name__ == "__main__":
-    main()
+    entry()

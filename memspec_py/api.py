@@ -11,7 +11,6 @@ for hit in ms.search("auth").results:
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +54,7 @@ class Memspec:
         *,
         where: Surroundings | None = None,
         clock: Clock | None = None,
-        entropy: Callable[[int], bytes] = secrets.token_bytes,
+        entropy: Callable[[int], bytes] = os.urandom,
         progress: Progress | None = None,
         command: str = "",
     ) -> Self:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memspec_py.clock import parse_duration
 from memspec_py.errors import Invalid
-from memspec_py.report import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from memspec_py.report import Finding
 
 _N = TypeVar("_N", int, float)
 
@@ -35,8 +36,7 @@ profiles:
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(NamedTuple):
     """How large things may be; a record beyond a limit is unreadable and is never written.
 
     Sizes are in bytes where they say so, else in characters; counts are items per record.
@@ -53,23 +53,21 @@ class Limits:
     query_terms: int = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(NamedTuple):
     """What a search looks at and how much fresh records are preferred (0 to 1)."""
 
     types: tuple[str, ...] = SEARCHED_TYPES
     recency: float = 0.1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(NamedTuple):
     """A store's settings; ``findings`` tells what in ``config.yaml`` was not understood."""
 
-    decay: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_DECAY))
-    profiles: Mapping[str, Profile] = field(default_factory=lambda: {"default": Profile()})
-    scopes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    decay: Mapping[str, str] = MappingProxyType(DEFAULT_DECAY)
+    profiles: Mapping[str, Profile] = MappingProxyType({"default": Profile()})
+    scopes: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     scopes_require: bool = False
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = Limits()
     findings: tuple[Finding, ...] = ()
 
     def profile(self, name: str) -> Profile:
@@ -90,6 +88,8 @@ class _Reader:
 
     def complain(self, key: str, wanted: str) -> None:
         """Note a setting that is ignored, with what it should be."""
+        from memspec_py.report import Finding, Severity
+
         self.findings.append(
             Finding(
                 code="bad-setting",
@@ -183,10 +183,10 @@ def _limits(reader: _Reader, value: object) -> Limits:
     given = reader.table(value, "limits")
     known = {
         name: number
-        for name in Limits.__dataclass_fields__
+        for name in Limits._fields
         if (number := reader.number(given.get(name), f"limits.{name}", int, 1, 1 << 40)) is not None
     }
     for name in given:
-        if name not in Limits.__dataclass_fields__:
-            reader.complain(f"limits.{name}", "one of " + ", ".join(Limits.__dataclass_fields__))
+        if name not in Limits._fields:
+            reader.complain(f"limits.{name}", "one of " + ", ".join(Limits._fields))
     return Limits(**known)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 
-# The metadata of a field whose own fields stand beside it in JSON, not one level down.
-SPREAD: Mapping[str, bool] = {"spread": True}
+# The field of a reply whose own fields stand beside it in JSON, not one level down.
+SPREAD = "circumstances"
 
 
 class Severity(StrEnum):
@@ -55,20 +55,30 @@ class Finding:
 
 
 def as_json(value: object) -> object:
-    """A result as JSON data: dataclasses become objects, tuples lists; what is None is left out."""
+    """A result as JSON data: results become objects, sequences lists; what is None is left out."""
     if isinstance(value, Finding):
         return value.as_dict()
-    if is_dataclass(value) and not isinstance(value, type):
+    names = _field_names(value)
+    if names is not None:
         shown: dict[str, object] = {}
-        for each in fields(value):
-            part = as_json(getattr(value, each.name))
-            if each.metadata.get("spread") and isinstance(part, dict):
+        for name in names:
+            part = as_json(getattr(value, name))
+            if name == SPREAD and isinstance(part, dict):
                 shown.update(part)
             elif part is not None:
-                shown[each.name] = part
+                shown[name] = part
         return shown
     if isinstance(value, Mapping):
         return {str(key): as_json(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [as_json(part) for part in value]
     return str(value) if isinstance(value, str) else value
+
+
+def _field_names(value: object) -> tuple[str, ...] | None:
+    """The fields of a dataclass or a named tuple; None for anything else."""
+    if isinstance(value, tuple):
+        return getattr(value, "_fields", None)
+    if is_dataclass(value) and not isinstance(value, type):
+        return tuple(each.name for each in fields(value))
+    return None

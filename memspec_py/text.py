@@ -1,4 +1,4 @@
-"""Words and identifiers of a text: folding, splitting, and the small words that carry no topic.
+"""Words of a text: folding, splitting, and the small words that carry no topic.
 
 Everything here is pure and cheap: the index reads ten thousand bodies with it, and the shell starts
 with it. ASCII text, by far the most common, never touches the Unicode tables.
@@ -7,7 +7,7 @@ with it. ASCII text, by far the most common, never touches the Unicode tables.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
 # Words that join others but name nothing. Negations are kept apart: leaving one out turns a claim
 # into its opposite, though a search may well skip both sets.
@@ -36,42 +36,20 @@ _PLAIN_LETTERS = str.maketrans(
 )
 # The accents of Latin, Greek and Cyrillic, and the characters that only steer line breaks and
 # ligatures. Marks of other scripts are vowels, so they stay.
-_UNHEARD = re.compile("[\u0300-\u036f\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]+")
+_UNHEARD = "[\u0300-\u036f\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]+"
 
 _WORD = re.compile(r"[^\W_]+")
 # Blocks where marks occur, so that most text skips the look-up of each character.
-_MAY_BE_MARKED = re.compile("[\u0483-\u1dff\u20d0-\u20ff\u2cef-\u2df1\u302a-\u309a\ua66f-\uabed]")
+_MAY_BE_MARKED = "[\u0483-\u1dff\u20d0-\u20ff\u2cef-\u2df1\u302a-\u309a\ua66f-\uabed]"
 
 # Scripts written without spaces between words, and Hangul, whose particles cling to the word.
-_UNSPACED = re.compile(
+_UNSPACED = (
     "["
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
     "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff"  # Japanese
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
     "\uac00-\ud7a3"  # Hangul
     "]+"
-)
-
-# A run of word characters and the marks that code puts between them, with what may lead it.
-_TOKEN = re.compile(
-    r"(?:(?<![\w-])--(?=\w)|(?<![\w<])(?:\.{1,2}/|~/|/|[.@$]))?"
-    r"\w+(?:(?:::|://|->|[./\\:#@-])\w+)*"
-    r"(?:\+\+(?!\w)|#(?!\w)|\(\))?"
-)
-_INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
-_PLURAL_ACRONYM = re.compile(r"[A-Z]{2,}s\Z")
-_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\Z", re.IGNORECASE)
-_EMPHASIS = re.compile(r"_([^\W_]+)_\Z")
-_SHORTHAND = re.compile(r"(?:[^\W\d_][./])+[^\W\d_]\Z")  # e.g, i.e, n/a, I/O
-_SIGNED_LANGUAGE = re.compile(r"([A-Za-z])(\+\+|#)\Z")
-_SPELT_SIGN = {"++": "pp", "#": "sharp"}
-
-_PART = re.compile(
-    r"[A-Z]{2,}s(?![A-Za-z])"  # IDs, URLs
-    r"|[A-Z]+(?![a-z])"  # HTTP, and the HTTP of HTTPServer
-    r"|[A-Z]?[a-z]+"
-    r"|\d+"
-    r"|[^\W\d_A-Za-z]+"
 )
 
 
@@ -84,71 +62,21 @@ def fold(text: str) -> str:
     # Twice, because folding case can make a letter that has another plain form, and the other way.
     for _ in range(2):
         text = unicodedata.normalize("NFKD", text.casefold()).translate(_PLAIN_LETTERS)
-        text = _UNHEARD.sub("", text)
+        text = _pattern(_UNHEARD).sub("", text)
     return unicodedata.normalize("NFC", text)
 
 
 def words(text: str) -> list[str]:
     """The runs of letters and digits, folded, in order."""
     folded = fold(text)
-    if folded.isascii() or not _MAY_BE_MARKED.search(folded):
+    if folded.isascii() or not _pattern(_MAY_BE_MARKED).search(folded):
         return _WORD.findall(folded)
     return _marked_words(folded)
 
 
 def unspaced_runs(text: str) -> list[str]:
     """The stretches in scripts that put no space between words, in order."""
-    return [] if text.isascii() else _UNSPACED.findall(text)
-
-
-def identifiers(text: str) -> list[str]:
-    """The tokens that look like code rather than prose, as written, in order, repeats included."""
-    if not text.isascii():
-        import unicodedata
-
-        text = unicodedata.normalize("NFC", text)  # a free-standing accent would end the token
-    found = []
-    for token in _TOKEN.findall(text):
-        identifier = _as_identifier(token)
-        if identifier:
-            found.append(identifier)
-    return found
-
-
-def parts(identifier: str) -> list[str]:
-    """The folded words and numbers an identifier is made of: ``HTTPServer2`` is http, server, 2."""
-    signed = _SIGNED_LANGUAGE.match(identifier)
-    if signed:
-        return [signed[1].lower() + _SPELT_SIGN[signed[2]]]
-    if identifier.isascii():
-        return [part.lower() for part in _PART.findall(identifier)]
-    found = [fold(part) for run in _unaccented_runs(identifier) for part in _PART.findall(run)]
-    return [part for part in found if part]
-
-
-@lru_cache(maxsize=8192)
-def _as_identifier(token: str) -> str:
-    """The token without Markdown's emphasis, or nothing when it is prose."""
-    if token.isalpha() and not _INNER_CAPITAL.search(token):
-        return ""
-    emphasised = _EMPHASIS.match(token)
-    if emphasised:
-        token = emphasised[1]
-    return token if _is_code(token) else ""
-
-
-def _is_code(token: str) -> bool:
-    if _ORDINAL.match(token) or _PLURAL_ACRONYM.match(token) or _SHORTHAND.match(token):
-        return False
-    has_letter = any(letter.isalpha() for letter in token)
-    has_digit = any(letter.isdigit() for letter in token)
-    if not has_letter:
-        return has_digit and "." in token  # 1.0.21 and 10.0.0.1, not 12:30 or 2026-03-01
-    if has_digit or not (token[0].isalnum() and token[-1].isalnum()):
-        return True
-    if "/" in token:
-        return not FUNCTION_WORDS.issuperset(token.lower().split("/"))
-    return any(mark in token for mark in "_.\\:#@>") or _INNER_CAPITAL.search(token) is not None
+    return [] if text.isascii() else _pattern(_UNSPACED).findall(text)
 
 
 def _marked_words(folded: str) -> list[str]:
@@ -159,9 +87,15 @@ def _marked_words(folded: str) -> list[str]:
     return re.findall(rf"[^\W_](?:[^\W_]|[{marks}])*", folded) if marks else _WORD.findall(folded)
 
 
-def _unaccented_runs(identifier: str) -> list[str]:
-    """The runs between separators with accents off but case kept, so that capitals still show."""
+@cache
+def _pattern(expression: str) -> re.Pattern[str]:
+    """Compiled on first use: these cover many alphabets, and ASCII text needs none of them."""
+    return re.compile(expression)
+
+
+def without_accents(text: str) -> str:
+    """The text in the letters it is built on, case kept."""
     import unicodedata
 
-    plain = _UNHEARD.sub("", unicodedata.normalize("NFKD", identifier))
-    return re.split(r"[\W_]+", unicodedata.normalize("NFC", plain))
+    plain = _pattern(_UNHEARD).sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", plain)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memspec_py.config import DEFAULT_CONFIG, Settings, settings_from
 from memspec_py.errors import AmbiguousId, Invalid, NotFound
-from memspec_py.ids import prefix_range
 from memspec_py.index.index import Index
-from memspec_py.report import Finding, Severity
-from memspec_py.store import layout, settings_cache
+from memspec_py.store import layout
+from memspec_py.store.unfinished import unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from memspec_py.clock import Clock
     from memspec_py.index.index import Progress
+    from memspec_py.report import Finding
 
     _T = TypeVar("_T")
 
@@ -80,7 +80,7 @@ class Workspace:
         from memspec_py.store.lock import StoreLock
 
         for finding in self.settings.findings:
-            if finding.severity is Severity.ERROR:
+            if finding.severity == "error":
                 raise Invalid(str(finding), findings=[finding], hint="mend config.yaml first")
         with StoreLock(self.root, command=self._command):
             journal.recover(self.root)
@@ -91,6 +91,8 @@ class Workspace:
 
         Raises ``NotFound`` or ``AmbiguousId``.
         """
+        from memspec_py.ids import prefix_range
+
         between = prefix_range(typed)
         rows = [] if between is None else _between(db, *between)
         ids = {id_ for id_, *_ in rows}
@@ -108,9 +110,7 @@ class Workspace:
         return self.root / relative
 
     def _finish_journals(self) -> None:
-        from memspec_py.store.journal import pending
-
-        if pending(self.root):
+        if unfinished(self.root):
             with self.writing():
                 return
 
@@ -146,6 +146,7 @@ def _settings(root: Path) -> Settings:
     if text == DEFAULT_CONFIG:
         return Settings()
     from memspec_py.record.frontmatter import Unreadable
+    from memspec_py.store import settings_cache
 
     try:
         return settings_from(settings_cache.mapping_of(text, os.path.join(root, layout.LOCAL)))
@@ -155,6 +156,8 @@ def _settings(root: Path) -> Settings:
 
 
 def _unreadable(message: str, line: int | None) -> Finding:
+    from memspec_py.report import Finding
+
     return Finding(
         code="bad-config",
         path=layout.CONFIG,

@@ -29,7 +29,7 @@ ROWS = (
     {"index", "anchors", "trust"},
     {"store"},
     {"record"},
-    {"config"},
+    {"config", "identifiers"},
     {"report", "ids", "clock", "text"},
     {"errors"},
 )

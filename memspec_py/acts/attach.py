@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memspec_py.anchors.locate import repository_of
-from memspec_py.errors import Conflict, NotAllowed, NotFound
+from memspec_py.errors import Conflict, Invalid, NotAllowed, StorageFailed
 from memspec_py.record.model import Evidence
+from memspec_py.report import Finding
 from memspec_py.store import files
 from memspec_py.store.layout import EVIDENCE, LOCAL
 from memspec_py.store.resolve import expanded
@@ -38,7 +39,7 @@ class Attachment:
 def checked_evidence(ws: Workspace, given: Sequence[str], where: Surroundings) -> list[Attachment]:
     """Look at every piece before any is copied.
 
-    A URL is recorded and never fetched. Raises ``NotFound`` for a file that is not there and
+    A URL is recorded and never fetched. Raises ``Invalid`` for a file that is not there and
     ``NotAllowed`` for one that must not be kept: a symbolic link, one from the machine-local
     ``local/`` folder, one over the size limit, or no regular file.
     """
@@ -66,10 +67,21 @@ def _checked(ws: Workspace, given: str, where: Surroundings) -> Attachment:
     place = expanded(Path(given), where)
     try:
         found = os.lstat(place)
-    except OSError:
-        raise NotFound(f"no evidence file {given}", hint="give a file or an http(s) URL") from None
+    except (OSError, ValueError):  # ValueError: a name that no file can have
+        message = f"no evidence file {given}"
+        raise Invalid(
+            message,
+            findings=[Finding(code="no-file", field="evidence", message=message)],
+            hint="give a file or an http(s) URL",
+        ) from None
     _refuse_what_must_not_be_kept(ws, given, place, found)
-    data = files.read(place)
+    try:
+        data = files.read(place, ws.settings.limits.evidence_bytes)
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise StorageFailed(
+            f"evidence {given} cannot be read: {reason}", hint="check who may read it"
+        ) from None
     name = _safe_name(place.name)
     digest = files.digest(data)
     entry = Evidence(
@@ -108,8 +120,9 @@ def _is_local(ws: Workspace, place: Path) -> bool:
 def _portable(place: Path, where: Surroundings) -> str | None:
     """Where a file came from in words that mean something elsewhere; never an absolute path."""
     real = Path(os.path.realpath(place))
-    if where.home is not None and real.is_relative_to(where.home):
-        return f"~/{real.relative_to(where.home).as_posix()}"
+    home = None if where.home is None else os.path.realpath(where.home)
+    if home is not None and real.is_relative_to(home):
+        return f"~/{real.relative_to(home).as_posix()}"
     checkout = repository_of(real)
     if checkout is not None:
         return f"{checkout.name}:{real.relative_to(checkout).as_posix()}"

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memspec_py.acts.inputs import invalid
-from memspec_py.errors import Invalid, NotFound
+from memspec_py.acts.inputs import checked_text, invalid
+from memspec_py.errors import AmbiguousId, Invalid, NotFound
+from memspec_py.index.search import unreadable_path
 from memspec_py.record.frontmatter import Unreadable
-from memspec_py.record.parse import parse_record
+from memspec_py.record.model import Witness
+from memspec_py.record.parse import parse_record, to_mapping
 from memspec_py.report import Finding
 from memspec_py.store import files, layout
 from memspec_py.store.gitignore import keep_current
+from memspec_py.trust.source import checked_source
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from memspec_py.record.model import Record
     from memspec_py.workspace import Workspace
 
@@ -42,13 +47,33 @@ class Edited:
 
 
 def edit_copy(ws: Workspace, typed: str) -> EditCopy:
-    """The text to edit; works for a file that cannot be read as a record, too."""
-    id_, path = ws.read(lambda db: ws.find_id(db, typed))
+    """The text to edit; works for a file that cannot be read as a record, too.
+
+    Raises ``NotFound``, ``AmbiguousId``, or ``Invalid`` for a file that is no text at all.
+    """
+    id_, path = ws.read(lambda db: _located(ws, db, typed))
     try:
         data = files.read(ws.path_of(path))
+        text = data.decode()
     except FileNotFoundError:
         raise NotFound(f"{path} is gone", hint="run the command again") from None
-    return EditCopy(id=id_, path=path, text=data.decode(), digest=files.digest(data))
+    except UnicodeDecodeError as problem:
+        message = f"{path} is not UTF-8 (byte {problem.start}), so it cannot be edited as text"
+        raise Invalid(message, hint="save the file as UTF-8 with another tool") from None
+    return EditCopy(id=id_, path=path, text=text, digest=files.digest(data))
+
+
+def _located(ws: Workspace, db: sqlite3.Connection, typed: str) -> tuple[str, str]:
+    """Id and path of a record, or of a broken file that is named after its id."""
+    try:
+        return ws.find_id(db, typed)
+    except AmbiguousId:
+        raise
+    except NotFound:
+        path = unreadable_path(db, typed)
+        if path is None:
+            raise
+        return path.rpartition("/")[2].removesuffix(".md"), path
 
 
 def replace_text(ws: Workspace, copy: EditCopy, text: str) -> Edited:
@@ -57,20 +82,32 @@ def replace_text(ws: Workspace, copy: EditCopy, text: str) -> Edited:
     Raises ``Invalid`` with every finding when it is no valid record or changes what only an act may
     change, and ``Conflict`` when the file is no longer the one the copy was made from.
     """
-    data = text.encode()
-    before = _read(ws, copy.text.encode())
+    data = checked_text("text", text).encode()
     after = _read(ws, data)
+    changed = _changed(ws, copy, after)
+    with ws.writing():
+        keep_current(ws.root)
+        if data != copy.text.encode():
+            _write(ws, copy, after, data)
+    return Edited(store=str(ws.root), id=copy.id, path=_home(copy, after), changed=changed)
+
+
+def _changed(ws: Workspace, copy: EditCopy, after: Record) -> tuple[str, ...]:
+    """The fields that differ, once it is sure that an edit may change them."""
+    try:
+        before = parse_record(copy.text.encode(), ws.settings.limits)
+    except Unreadable:
+        if after.id != copy.id:
+            message = f"id {after.id} is not the one the file is named after, {copy.id}"
+            raise invalid([Finding(code="not-by-edit", field="id", message=message)]) from None
+        return (*to_mapping(after), "title")
     changed = tuple(
         name
         for name in before.__dataclass_fields__
         if getattr(before, name) != getattr(after, name)
     )
     _refuse_acts(before, after, changed)
-    with ws.writing():
-        if data != copy.text.encode():
-            _write(ws, copy, after, data)
-        keep_current(ws.root)
-    return Edited(store=str(ws.root), id=copy.id, path=_home(copy, after), changed=changed)
+    return changed
 
 
 def _read(ws: Workspace, data: bytes) -> Record:
@@ -88,13 +125,26 @@ def _refuse_acts(before: Record, after: Record, changed: tuple[str, ...]) -> Non
             field=name,
             message=f"{name} cannot be changed by an edit"
             f" ({getattr(before, name)} to {getattr(after, name)})",
-            fix="put it back; a correction is a supersede",
+            fix="put it back; what an edit may not do is an act of its own, with a trace",
         )
-        for name in _FIXED
+        for name in (*_FIXED, *_claimed(before, after))
         if name in changed
     ]
+    if "source" in changed:
+        checked_source(after.source)
     if findings:
         raise invalid(findings)
+
+
+def _claimed(before: Record, after: Record) -> tuple[str, ...]:
+    """What would make the record look better attested than it is; to take away is allowed."""
+    strength = tuple(Witness).index
+    claimed = []
+    if strength(after.verified_with) < strength(before.verified_with):
+        claimed.append("verified_with")
+    if (after.last_verified or "") > (before.last_verified or ""):
+        claimed.append("last_verified")
+    return tuple(claimed)
 
 
 def _home(copy: EditCopy, after: Record) -> str:

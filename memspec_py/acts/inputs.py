@@ -13,30 +13,52 @@ if TYPE_CHECKING:
 
     from memspec_py.workspace import Workspace
 
+_LONGEST_SCOPE = 100
+_LONE = re.compile("[\ud800-\udfff]")
+
 
 def checked_title(title: str) -> str:
     """A title as it is stored: one line without spaces around it; raises ``Invalid``."""
-    clean = title.strip()
-    if not clean or len(clean.splitlines()) > 1 or "\0" in clean:
+    clean = checked_text("title", title).strip()
+    if not clean or len(clean.splitlines()) > 1:
         message = "the title is blank" if not clean else "the title has more than one line"
         raise invalid([Finding(code="bad-title", field="title", message=message)])
-    # A closing run of # belongs to Markdown's heading and would be lost on reading.
-    return re.sub(r"[ \t]+#+\Z", "", clean)
+    return clean
+
+
+def checked_text(field: str, text: str) -> str:
+    """A text that a file can hold; raises ``Invalid`` with the field's name for any other."""
+    lone = _LONE.search(text)
+    if lone is not None:
+        message = f"{field} holds U+{ord(lone[0]):04X}, half a character that no file can hold"
+        raise invalid([Finding(code="lone-surrogate", field=field, message=message)])
+    if "\0" in text:
+        message = f"{field} holds a NUL character"
+        raise invalid([Finding(code="nul-byte", field=field, message=message)])
+    return text
 
 
 def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Tags as they are stored: trimmed, each once, in the order given."""
-    return tuple(dict.fromkeys(clean for tag in tags if (clean := tag.strip())))
+    clean = (checked_text("tags", tag).strip() for tag in tags)
+    return tuple(dict.fromkeys(tag for tag in clean if tag))
 
 
 def checked_body(body: str) -> str:
     """A body as it is stored: newlines as ``\\n``, no blank lines around it."""
-    return body.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    return one_newline(checked_text("body", body)).strip("\n")
+
+
+def one_newline(text: str) -> str:
+    """The text with every line ended by ``\\n``."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def checked_scope(ws: Workspace, scope: str | None) -> str | None:
     """A scope the store knows; raises ``Invalid`` for another, or for none where one is wanted."""
     known = ws.settings.scopes
+    if scope is not None:
+        scope = _scope_name(scope)
     if scope is not None and known and scope != "universal" and scope not in known:
         message = f"no scope {scope!r} in config.yaml"
         listed = ", ".join(sorted(known))
@@ -57,6 +79,15 @@ def checked_scope(ws: Workspace, scope: str | None) -> str | None:
             ]
         )
     return scope
+
+
+def _scope_name(scope: str) -> str:
+    """A name that can be typed again after ``--scope``."""
+    name = scope.strip()
+    if not name or not name.isprintable() or len(name) > _LONGEST_SCOPE:
+        message = f"scope should be one line of 1 to {_LONGEST_SCOPE} characters"
+        raise invalid([Finding(code="bad-value", field="scope", message=message)])
+    return name
 
 
 def checked_time(field: str, value: str | None, read: Callable[[str], str]) -> str | None:

@@ -13,7 +13,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from memspec_py.text import FUNCTION_WORDS, NEGATIONS, fold, identifiers, unspaced_runs, words
+from memspec_py.identifiers import identifiers
+from memspec_py.text import FUNCTION_WORDS, NEGATIONS, fold, unspaced_runs, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,21 +41,21 @@ BODY_WEIGHTY = 8
 # A negation that comes with at most so many words was put into a sentence, else it has its own.
 EDIT_SHORT = 3
 # Longer stretches are not compared word by word: the time difflib takes is their product.
-EDITED_MOST = 3000
+EDITED_MOST = 1500
 
 _NOT = "not"
+_TURNING = frozenset([_NOT, "only", "unless", "except"])
 _DENYING = NEGATIONS | {"avoid", "avoids", "avoiding"}
 _AND = ","
 _OR = "or"
 
-# Words that may come and go without changing a claim. The other small words (only, every, before,
-# from, by, to, if, must ...) are compared as strictly as nouns.
+# Words that may come and go without changing a claim. The other small words (only, was, then, from,
+# in, by, if, must ...) are compared as strictly as nouns.
 _FILLER = frozenset(
     """
-    a also although am an and are as at be because been being but currently did do does doing done
-    had has have having hence here i in is it its itself just let lets of on our ours per please
-    quite really s simply so such t that the their theirs them then there therefore these they this
-    those though thus too very was we were which who whom whose you your yours
+    a also am an and are be currently do does doing has have having here i is it its itself just let
+    lets of our ours please quite really s simply such t that the their theirs them these they this
+    those too very we which who whom whose you your yours
     """.split()
 )
 
@@ -89,7 +90,7 @@ _UNITS = _first_for_each(
 # Words that mean the same in any claim about software, with the forms that stemming cannot join.
 _SYNONYMS = _first_for_each(
     """
-    use used using adopt choose chose chosen pick select
+    use used using adopt choose chose chosen
     delete remove
     config configuration
     repo repository
@@ -117,7 +118,8 @@ _SYNONYMS = _first_for_each(
 _OPPOSITES = """
     enable/disable allow/deny allow/forbid allow/block permit/forbid accept/reject true/false yes/no
     before/after minimum/maximum add/delete insert/delete sync/async synchronous/asynchronous
-    left/right read/write reader/writer client/server input/output in/out up/down open/close on/off
+    left/right front/back single/multiple read/write reader/writer client/server input/output in/out
+    up/down open/close on/off
     start/stop start/end first/last old/new oldest/newest public/private internal/external
     local/remote staging/production development/production test/production staging/development
     upper/lower increase/decrease raise/lower more/less most/least above/below over/under from/to
@@ -148,7 +150,7 @@ _THOUSANDS = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")
 _VERSION = re.compile(r"\b(?:versions?|v)[ .]?(?=\d)")
 _QUANTITY = re.compile(r"(\d)(%|[kmg]b|ms(?:ec)?|secs?|mins?|hrs?|[smhd])(?!\w)")
 _MINUS = re.compile(r"(?<![^\s(=])[-\u2212](?=\d)")
-_COMPARISON = re.compile(r"(?<=\s)(?:<=|>=|==|!=|<|>)(?=\s*\w)")
+_COMPARISON = re.compile(r"(?<=\s)(?:<=|>=|==|!=|<|>)(?=\s+\w|\d)")
 _COMPARED = {"<": "under", ">": "over", "<=": "atmost", ">=": "atleast", "==": "equals", "!=": _NOT}
 _SIGNED_LANGUAGE = re.compile(r"\b([a-z])(\+\+|#)(?!\w)")
 _JOINT = re.compile(r",(?=\s)|[&+]")
@@ -309,11 +311,10 @@ def _title_difference(titles: _Titles, mine: _Claim, theirs: _Claim) -> str | No
         (shuffled, "the titles have the same words in another order"),
     )
     found = next((sentence for differs, sentence in differences if differs), None)
-    return found or _opposed(
-        "titles",
-        _edits(mine.content, theirs.content),
-        mine.wording.readings[0] + theirs.wording.readings[0],
-    )
+    if found or titles.same_order:
+        return found
+    said = mine.wording.readings[0] + theirs.wording.readings[0]
+    return _opposed("titles", _edits(mine.content, theirs.content), said)
 
 
 def _contradiction(mine: _Claim, theirs: _Claim, repeated: float) -> str | None:
@@ -327,8 +328,9 @@ def _contradiction(mine: _Claim, theirs: _Claim, repeated: float) -> str | None:
         return "the bodies name different numbers"
     if _unsaid(one.names, other.names, theirs.said) and _unsaid(other.names, one.names, mine.said):
         return "the bodies name different identifiers"
-    if repeated >= BODY_REPEATS and max(len(one.content), len(other.content)) <= EDITED_MOST:
-        return _changed_word(one, other)
+    differing = _without_common_ends(one.content, other.content)
+    if repeated >= BODY_REPEATS and max(map(len, differing)) <= EDITED_MOST:
+        return _changed_word(one, other, _edits(*differing))
     denied = (one.denied & other.affirmed) - other.denied - one.affirmed
     denied |= (other.denied & one.affirmed) - one.denied - other.affirmed
     if denied:
@@ -336,9 +338,8 @@ def _contradiction(mine: _Claim, theirs: _Claim, repeated: float) -> str | None:
     return _opposed("bodies", [(one.content, other.content)], one.said + other.said)
 
 
-def _changed_word(one: _Body, other: _Body) -> str | None:
+def _changed_word(one: _Body, other: _Body, edits: Sequence[_Edit]) -> str | None:
     """What the edits between two nearly equal bodies change, as a sentence."""
-    edits = _edits(one.content, other.content)
     said = one.said + other.said
     denied = _denied_within(edits)
     if denied:
@@ -349,9 +350,10 @@ def _changed_word(one: _Body, other: _Body) -> str | None:
 
 
 def _denied_within(edits: Iterable[_Edit]) -> set[str]:
-    """The words of the first short edit that puts a negation in or takes it out."""
+    """The words of the first short edit that puts a negation or a limit in, or takes it out."""
     for gone, come in edits:
-        if len(gone) + len(come) <= EDIT_SHORT and gone.count(_NOT) != come.count(_NOT):
+        turning = (sorted(_TURNING.intersection(words)) for words in (gone, come))
+        if len(gone) + len(come) <= EDIT_SHORT and len(set(map(tuple, turning))) > 1:
             return {*gone, *come}
     return set()
 
@@ -411,6 +413,21 @@ def _one_within_the_other(one: Sequence[str], other: Sequence[str]) -> bool:
     return all(member in rest for member in shorter)
 
 
+def _without_common_ends(one: _Words, other: _Words) -> tuple[_Words, _Words]:
+    """What is left of two sequences when their common start and end are taken off."""
+    start = _common_start(one, other)
+    one, other = one[start:], other[start:]
+    end = _common_start(one[::-1], other[::-1])
+    return one[: len(one) - end], other[: len(other) - end]
+
+
+def _common_start(one: _Words, other: _Words) -> int:
+    pairs = zip(one, other, strict=False)
+    return next(
+        (at for at, (mine, theirs) in enumerate(pairs) if mine != theirs), min(len(one), len(other))
+    )
+
+
 def _edits(one: _Words, other: _Words) -> list[_Edit]:
     """The stretches of words replaced, dropped or added on the way from one to the other."""
     if one == other:
@@ -446,7 +463,7 @@ def _plainly_written(text: str) -> str:
     )
     text = _VERSION.sub("", _THOUSANDS.sub("", text))
     text = _QUANTITY.sub(lambda found: f"{found[1]} {found[2].replace('%', 'percent')}", text)
-    text = _COMPARISON.sub(lambda found: _COMPARED[found[0]], text)
+    text = _COMPARISON.sub(lambda found: f"{_COMPARED[found[0]]} ", text)
     return _MINUS.sub("minus ", text)
 
 
@@ -543,10 +560,14 @@ def _enumerations_sorted(content: Sequence[str]) -> Iterator[str]:
             joined = True
             joints += [word] if word == _OR else []
             continue
-        if not joined:
+        is_small = word == _NOT or word in FUNCTION_WORDS
+        if is_small or not joined:
             yield from (*sorted(chain), *joints)
             chain, joints = [], []
-        chain.append(word)
+        if is_small:
+            yield word  # "tabs, not spaces" and "from a, to b" are no enumerations
+        else:
+            chain.append(word)
         joined = False
     yield from (*sorted(chain), *joints)
 
@@ -649,18 +670,17 @@ def _opposed(where: str, edits: Iterable[_Edit], said: Iterable[str]) -> str | N
     return None
 
 
-def _opposites(one: frozenset[str], other: frozenset[str]) -> set[str]:
+def _opposites(one: frozenset[str], other: frozenset[str]) -> tuple[str, ...]:
     """Two opposites, one said on this side only and the other on that side only; else nothing."""
     here, there = one - other, other - one
-    for word in sorted(here):
-        against = there & _OPPOSITES_OF.get(word, set()) or _negated(word, there)
-        if against:
-            return {word, min(against)}
-    for word in sorted(there):
-        against = _negated(word, here)
-        if against:
-            return {word, min(against)}
-    return set()
+    found = {(word, against) for word in here for against in _against(word, there)}
+    found |= {(word, against) for word in there for against in _negated(word, here)}
+    return min(map(tuple, map(sorted, found)), default=())
+
+
+def _against(word: str, among: AbstractSet[str]) -> AbstractSet[str]:
+    """Those of the other words that oppose this one."""
+    return among & _OPPOSITES_OF.get(word, set()) | _negated(word, among)
 
 
 def _negated(word: str, among: AbstractSet[str]) -> set[str]:

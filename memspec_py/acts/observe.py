@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memspec_py.acts.inputs import checked_body, checked_scope, checked_tags, checked_time, invalid
+from memspec_py.acts.inputs import (
+    checked_scope,
+    checked_tags,
+    checked_text,
+    checked_time,
+    invalid,
+    one_newline,
+)
 from memspec_py.acts.writing import checked, fresh_id, put
 from memspec_py.clock import NEVER, instant, parse_duration
 from memspec_py.record.model import Kind, Record, State
@@ -71,7 +78,7 @@ def observe(
 
 def _title_and_body(text: str) -> tuple[str, str]:
     """The first line is the title; one that is too long is cut and kept whole in the body."""
-    clean = checked_body(text).strip()
+    clean = one_newline(checked_text("text", text)).strip()
     first, _, rest = clean.partition("\n")
     first = first.strip().removeprefix("# ").strip()
     if not first:

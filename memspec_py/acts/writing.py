@@ -54,8 +54,8 @@ def checked(ws: Workspace, record: Record) -> bytes:
 def put(ws: Workspace, record: Record, data: bytes) -> str:
     """Create the record's file and return its path in the store; the caller holds the lock."""
     relative = layout.path_of(record)
+    keep_current(ws.root)  # first, as a record that was written must not be reported as failed
     files.create(ws.path_of(relative), data)
-    keep_current(ws.root)
     return relative
 
 

@@ -38,11 +38,18 @@ def anchor_file(typed: str, *, cwd: Path, project: Path) -> Anchor | Unresolved:
     if theirs is not None and theirs != own:
         relative = found.relative_to(theirs).as_posix()
         return Anchor(repo=theirs.name, file=relative, sha=blob_id(data))
-    try:
-        relative = found.relative_to(project).as_posix()
-    except ValueError:
+    relative = _within(found, project)
+    if relative is None:
         return Unresolved(path=typed, reason=f"lies outside {project} and in no repository")
     return Anchor(file=relative, sha=blob_id(data))
+
+
+def _within(found: Path, project: Path) -> str | None:
+    """The path of a file in the project, also where one of the two was reached by a link."""
+    for base, place in ((project, found), (project.resolve(), found.resolve())):
+        if place.is_relative_to(base):
+            return place.relative_to(base).as_posix()
+    return None
 
 
 def repository_of(path: Path) -> Path | None:
@@ -55,7 +62,7 @@ def repository_of(path: Path) -> Path | None:
 
 def _existing(typed: str, cwd: Path, project: Path) -> Path | None:
     for base in (cwd, project):
-        place = Path(os.path.normpath(base / typed))
-        if place.is_file():
-            return place
+        place = os.path.normpath(base / typed)
+        if os.path.isfile(place):  # unlike Path.is_file, it never raises, however odd the name
+            return Path(place)
     return None

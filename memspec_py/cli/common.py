@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,7 +10,6 @@ import click
 
 from memspec_py.api import Memspec
 from memspec_py.cli.progress import Progress
-from memspec_py.report import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -47,10 +45,13 @@ def opened(cwd: str | None) -> Memspec:
 def show(reply: object, as_json_: bool, lines: Callable[[], Iterable[str]]) -> None:
     """Print a reply as JSON or as lines of text."""
     if as_json_:
+        import json
+
+        from memspec_py.report import as_json
+
         click.echo(json.dumps(as_json(reply), ensure_ascii=False, indent=None))
         return
-    for line in lines():
-        click.echo(line)
+    click.echo("\n".join(lines()))  # one write, for each flushes
 
 
 def harmless(text: str) -> str:

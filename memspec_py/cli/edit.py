@@ -62,6 +62,8 @@ def _edited_copy(store: Memspec, copy: EditCopy) -> Path:
     except BaseException:
         if place.read_bytes() == copy.text.encode():
             place.unlink()
+        else:
+            print(f"the edited text is kept in {place}", file=sys.stderr)
         raise
     return place
 

@@ -50,7 +50,8 @@ def _lines(shown: Shown) -> Iterator[str]:
 
 def _chain(label: str, records: Sequence[Linked]) -> Iterator[str]:
     for record in records:
-        title = "(not in this store)" if record.title is None else harmless(record.title)
+        known = record.title is not None
+        title = harmless(record.title or "") if known else "(not in this store, or expired)"
         yield f"{label}: {record.id} {title}"
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
@@ -26,6 +28,7 @@ GROUPS = {
 }
 _MODULES = {name: name for names in GROUPS.values() for name in names} | {"list": "list_"}
 _BUG = 70
+_GARBAGE = 500_000
 _INTERRUPTED = 130
 
 
@@ -70,12 +73,14 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done, 1 the answer is no, 2 usage, 3 no such record, 4 no store, "
     "5 invalid, 6 conflict, 7 busy, 8 not allowed, 9 storage.",
 )
 @click.version_option(__version__, prog_name="memspec")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Project memory in git: claims that say where they come from and what they rest on.
 
     \b
@@ -84,16 +89,31 @@ def cli() -> None:
       memspec remember fact "Auth uses JWT" --source claude-code --tags auth
       memspec search "how does auth work"
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def entry() -> NoReturn:
+    """What the ``memspec`` script runs.
+
+    Leaves without taking the interpreter apart, which takes as long as a query: the output is
+    flushed, the index is closed, and nothing else is open.
+    """
+    code = _run(sys.argv[1:])
+    with suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    _make_output_safe()
-    sys.exit(_run(arguments))
+    sys.exit(_run(list(sys.argv[1:] if argv is None else argv)))
 
 
 def _run(arguments: list[str]) -> int:
+    # A command makes many small tuples and hardly a cycle; looking for garbage would only delay it.
+    gc.set_threshold(_GARBAGE)
+    _make_output_safe()
     as_json = "--json" in arguments
     try:
         code = cli.main(args=arguments, prog_name="memspec", standalone_mode=False)
@@ -108,13 +128,22 @@ def _run(arguments: list[str]) -> int:
         print("interrupted", file=sys.stderr)
         return _INTERRUPTED
     except BrokenPipeError:
-        # The reader has what it wanted; nothing may be flushed into the closed pipe at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _left_alone()
+    except SystemExit as leaving:
+        if isinstance(leaving.__context__, BrokenPipeError):  # click has seen it first
+            return _left_alone()
+        raise
     except Exception:  # noqa: BLE001 - a bug is told with everything needed to report it
         _tell_bug()
         return _BUG
     return code if isinstance(code, int) else 0
+
+
+def _left_alone() -> int:
+    """The reader of our output has what it wanted and closed the pipe, which is no failure."""
+    # Nothing may be flushed into the closed pipe at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _as_usage(problem: click.ClickException) -> UsageError:

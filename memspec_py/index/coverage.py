@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from memspec_py.record.model import Witness
+from memspec_py.record.words import Witness
 
 if TYPE_CHECKING:
     import sqlite3

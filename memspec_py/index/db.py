@@ -3,6 +3,9 @@
 It lies in the store's ``local/index.db`` and is never migrated: another version, damage, or a file
 that somebody else touched is thrown away and made again. A rollback journal rather than a
 write-ahead log, because stores lie on network disks too, where a log's shared memory corrupts.
+
+Without FTS5 there is no search at all, in a file or in memory, and so no answer that could be
+trusted: a Python whose SQLite was built without it gets ``StorageFailed`` with the way out.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memspec_py.errors import StorageFailed
 from memspec_py.store.listing import stat_of
 
 if TYPE_CHECKING:
@@ -70,49 +74,44 @@ class Unusable(Exception):
 
 
 def create_tables(db: sqlite3.Connection) -> None:
-    """Make the tables of an empty index."""
-    db.executescript(_TABLES)
+    """Make the tables of an empty index; raises ``StorageFailed`` where SQLite has no FTS5."""
+    try:
+        db.executescript(_TABLES)
+    except sqlite3.OperationalError as problem:
+        if "fts5" not in str(problem):
+            raise
+        raise StorageFailed(
+            f"this Python's SQLite {sqlite3.sqlite_version} has no FTS5 full-text search",
+            hint="use a Python with FTS5, such as those of python.org, uv, conda and Linux systems",
+        ) from None
     db.execute(f"pragma user_version = {VERSION}")
 
 
 def in_memory() -> sqlite3.Connection:
     """An empty index that lives as long as the connection."""
     db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    create_tables(db)
+    try:
+        create_tables(db)
+    except BaseException:
+        db.close()
+        raise
     return db
 
 
-def open_proven(local: str) -> sqlite3.Connection:
+def open_proven(local: str, patience: float = _PATIENCE) -> sqlite3.Connection:
     """The index file of a store's ``local/`` folder, if it is exactly the one we last wrote.
 
-    Raises ``Unusable`` with the reason.
+    Raises ``Unusable`` with the reason, also when somebody locks the file for longer than
+    ``patience`` seconds.
     """
-    path = os.path.join(local, INDEX_NAME)
     prove(local)
-    try:
-        db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
-        version = db.execute("pragma user_version").fetchone()[0]
-    except sqlite3.Error as problem:
-        raise Unusable(str(problem)) from None
-    if version != VERSION:
-        db.close()
-        raise Unusable(f"it has version {version}, not {VERSION}")
-    return db
+    return _opened(os.path.join(local, INDEX_NAME), patience)
 
 
 def open_read_only(local: str) -> sqlite3.Connection:
     """The same for a folder that cannot be written; raises ``Unusable``."""
     prove(local)
-    try:
-        address = Path(local, INDEX_NAME).as_uri() + "?mode=ro&immutable=1"
-        db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
-        version = db.execute("pragma user_version").fetchone()[0]
-    except sqlite3.Error as problem:
-        raise Unusable(str(problem)) from None
-    if version != VERSION:
-        db.close()
-        raise Unusable(f"it has version {version}, not {VERSION}")
-    return db
+    return _opened(Path(local, INDEX_NAME).as_uri() + "?mode=ro&immutable=1", 0, uri=True)
 
 
 def prove(local: str) -> None:
@@ -147,15 +146,20 @@ def discard(local: str) -> None:
 
 
 def new_file(local: str) -> sqlite3.Connection:
-    """An empty index in a temporary file, to be put in place by ``install`` when it is full."""
-    path = _building(local)
-    with suppress(FileNotFoundError):
-        os.unlink(path)
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    # Nobody sees this file before it is whole, so it needs no journal.
-    db.execute("pragma journal_mode = off")
-    db.execute("pragma synchronous = off")
-    create_tables(db)
+    """An empty index in a temporary file, to be put in place by ``install`` when it is full.
+
+    The caller holds the index lock, so temporary files that are there belong to dead builders.
+    """
+    _remove_leftovers(local)
+    db = sqlite3.connect(_building(local), isolation_level=None, check_same_thread=False)
+    try:
+        # Nobody sees this file before it is whole, so it needs no journal.
+        db.execute("pragma journal_mode = off")
+        db.execute("pragma synchronous = off")
+        create_tables(db)
+    except BaseException:
+        db.close()
+        raise
     return db
 
 
@@ -186,10 +190,21 @@ def set_meta(db: sqlite3.Connection, key: str, value: str) -> None:
     db.execute("insert or replace into meta values (?, ?)", (key, value))
 
 
-def copy_of(db: sqlite3.Connection) -> sqlite3.Connection:
-    """The same index in memory, to bring up to date where the file cannot be written."""
+def copy_in_memory(local: str) -> sqlite3.Connection:
+    """The index file's content in memory, to bring up to date where the file cannot be written.
+
+    Raises ``Unusable``, also when the file was written while it was copied.
+    """
+    stored = open_read_only(local)
     copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    db.backup(copy)
+    try:
+        stored.backup(copy)
+        prove(local)
+    except (sqlite3.Error, Unusable) as problem:
+        copy.close()
+        raise Unusable(str(problem)) from None
+    finally:
+        stored.close()
     return copy
 
 
@@ -197,6 +212,30 @@ def query(db: sqlite3.Connection, sql: str, values: tuple[object, ...] = ()) -> 
     """Rows of a statement, with the cursor closed whatever happens."""
     with closing(db.execute(sql, values)) as cursor:
         yield from cursor
+
+
+def _opened(address: str, patience: float, *, uri: bool = False) -> sqlite3.Connection:
+    try:
+        db = sqlite3.connect(
+            address, timeout=patience, isolation_level=None, check_same_thread=False, uri=uri
+        )
+    except sqlite3.Error as problem:
+        raise Unusable(str(problem)) from None
+    try:
+        version = db.execute("pragma user_version").fetchone()[0]
+    except sqlite3.Error as problem:
+        db.close()
+        raise Unusable(str(problem)) from None
+    if version != VERSION:
+        db.close()
+        raise Unusable(f"it has version {version}, not {VERSION}")
+    return db
+
+
+def _remove_leftovers(local: str) -> None:
+    for name in os.listdir(local):
+        if name.startswith(".tmp-") and name.endswith((INDEX_NAME, STAMP_NAME)):
+            os.unlink(os.path.join(local, name))
 
 
 def _building(local: str) -> str:

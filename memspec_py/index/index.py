@@ -2,20 +2,22 @@
 
 ``refresh`` compares the listing with the rows before every read. When the file cannot be used or
 written (damage, a lock held too long, a read-only disk), the same tables are made in memory: the
-answer is the same, only slower, and ``state`` says so.
+answer is the same, only slower, and ``state`` says so. The file is used again as soon as it serves.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.errors import MemspecError, StorageFailed
 from memspec_py.index import db as file
 from memspec_py.index.db import Unusable
+from memspec_py.index.freshness import is_current
 from memspec_py.store.layout import LOCAL
-from memspec_py.store.listing import list_records
+from memspec_py.store.listing import Listing, list_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,12 +25,14 @@ if TYPE_CHECKING:
 
     from memspec_py.config import Limits
     from memspec_py.report import Finding
-    from memspec_py.store.listing import Listing
 
     Progress = Callable[[int, int], None]
 
-# Another process's sync takes tens of milliseconds, a cold build of a large store some seconds.
-_LOCK_SECONDS = 10.0
+# Another process's sync takes tens of milliseconds, a cold build of a large store some seconds;
+# beyond that an index of our own in memory comes sooner than theirs.
+_LOCK_SECONDS = 3.0
+# Who asked for a new file wants nothing else.
+_REBUILD_SECONDS = 10.0
 
 
 class IndexState(NamedTuple):
@@ -55,7 +59,8 @@ class Index:
         self._progress = progress
         self._db: sqlite3.Connection | None = None
         self._in_memory = False
-        self.listing: Listing = list_records(root)
+        self._only_memory = False
+        self.listing = Listing()
         self.state = IndexState("unread", 0)
 
     @property
@@ -73,13 +78,14 @@ class Index:
 
     def refresh(self, *, listing: Listing | None = None) -> IndexState:
         """Bring the index up to date with the files and say what that took."""
-        self.listing = listing or list_records(self._root)
-        self.state = self._fresh() or self._synced() or self._bypassed(self.state.why or "")
+        self.listing = listing if listing is not None else list_records(self._root)
+        self.state = self._fresh() or self._synced()
         return self.state
 
     def refresh_in_memory(self) -> IndexState:
-        """Make an index in memory from the files alone, without a look at the index file."""
+        """Make an index in memory from the files alone, and never look at the index file."""
         self.close()
+        self._only_memory = True
         self.listing = list_records(self._root)
         self._db = file.in_memory()
         self.state = self._bypassed("it was asked for")
@@ -88,7 +94,7 @@ class Index:
     def rebuild(self) -> IndexState:
         """Make the index anew from the files, whatever it holds now."""
         self.close()
-        with self._lock():
+        with self._lock(_REBUILD_SECONDS):
             file.discard(self._local)
         return self.refresh()
 
@@ -102,76 +108,92 @@ class Index:
     def failed(self, problem: sqlite3.Error) -> None:
         """A statement failed: the file is damaged in a way its stat did not show. Start over."""
         self.close()
-        self._in_memory = True
-        self.state = self._bypassed(f"the index is damaged ({problem})")
-        try:
-            with self._lock():
-                file.discard(self._local)
-        except MemspecError:
-            return  # nobody may write here, so the next reader will bypass it as well
+        self._db = file.in_memory()
+        self.state = self._bypassed(f"the index failed: {problem}")
+        # Where nobody may write, the next reader bypasses it as well.
+        with suppress(MemspecError, OSError), self._lock(_LOCK_SECONDS):
+            file.discard(self._local)
 
     def _fresh(self) -> IndexState | None:
         """The index as it is, if it needs no work."""
-        from memspec_py.index.sync import is_current
-
+        if self._in_memory:
+            return self._fresh_in_memory()
         try:
-            if not self._in_memory:
-                if self._db is None:
-                    self._db = file.open_proven(self._local)
-                else:
-                    file.prove(self._local)
-            if self._db is not None and is_current(
-                self._db, self._root, self.listing, self._limits
-            ):
-                how = "bypassed" if self._in_memory else "fresh"
-                return IndexState(how, len(self.listing.paths), why=self.state.why)
+            if self._db is None:
+                self._db = file.open_proven(self._local)
+            else:
+                file.prove(self._local)
+            if self._is_current(self._db):
+                return IndexState("fresh", len(self.listing))
         except (Unusable, sqlite3.Error):
             self.close()
         return None
 
-    def _synced(self) -> IndexState | None:
-        """The index after the changed files were read, or a new one; None while in memory."""
-        if self._in_memory:
-            return None
-        self.close()
-        try:
-            with self._lock():
-                return self._sync_file()
-        except (MemspecError, sqlite3.Error, OSError) as problem:
+    def _fresh_in_memory(self) -> IndexState | None:
+        """The file, if it serves again; else what is in memory, if that needs no work."""
+        if not self._only_memory:
+            with suppress(Unusable, sqlite3.Error):
+                found = file.open_proven(self._local, patience=0)
+                if self._is_current(found):
+                    self.close()
+                    self._db = found
+                    return IndexState("fresh", len(self.listing))
+                found.close()
+        if self._db is not None and self._is_current(self._db):
+            return IndexState("bypassed", len(self.listing), why=self.state.why)
+        return None
+
+    def _is_current(self, db: sqlite3.Connection) -> bool:
+        return is_current(db, self._root, self.listing, self._limits)
+
+    def _synced(self) -> IndexState:
+        """The index after the changed files were read, or a new one, or one in memory."""
+        if self._only_memory:
+            return self._bypassed(self.state.why or "")
+        memory = self._db if self._in_memory else None
+        if memory is None:
             self.close()
+        try:
+            # Who has an index in memory need not wait for the file.
+            with self._lock(0 if memory else _LOCK_SECONDS):
+                state = self._sync_file()
+        except (MemspecError, sqlite3.Error, OSError) as problem:
+            if self._db is not memory:
+                self.close()
+            self._db = memory
             return self._bypassed(str(problem))
+        if memory is not None:
+            memory.close()
+        self._in_memory = False
+        return state
 
     def _sync_file(self) -> IndexState:
         """Under the lock: look again, for another process may have done the work meanwhile."""
-        from memspec_py.index.sync import is_current, sync
+        from memspec_py.index.sync import sync
 
         now = self._now_ns()
         self.listing = list_records(self._root)
-        size = len(self.listing.paths)
         why = None
+        found = None
         try:
-            self._db = file.open_proven(self._local)
-            if is_current(self._db, self._root, self.listing, self._limits):
-                return IndexState("fresh", size)
-            done = sync(self._db, self._root, self.listing, self._limits, now_ns=now)
+            self._db = found = file.open_proven(self._local)
+            if self._is_current(found):
+                return IndexState("fresh", len(self.listing))
+            done = sync(found, self._root, self.listing, self._limits, now_ns=now)
+            self.listing = done.listing
             file.stamp(self._local)
-            return IndexState("synced", size, read=done.read)
+            return IndexState("synced", len(self.listing), read=done.read)
         except (Unusable, sqlite3.Error) as problem:
-            existed = os.path.exists(os.path.join(self._local, file.INDEX_NAME))
+            existed = os.path.lexists(os.path.join(self._local, file.INDEX_NAME))
             why = f"the old one was thrown away: {problem}" if existed else None
-            self.close()
+            if found is not None:
+                found.close()
         return self._build(now, why)
 
     def _build(self, now: int, why: str | None) -> IndexState:
-        from memspec_py.index.parallel import reader
-        from memspec_py.index.sync import sync
-
         building = file.new_file(self._local)
         try:
-            with reader(self._progress) as read_all:
-                done = sync(
-                    building, self._root, self.listing, self._limits, now_ns=now, read_all=read_all
-                )
+            read = self._read_all_into(building, now)
             building.close()
             file.install(self._local)
         except BaseException:
@@ -179,43 +201,55 @@ class Index:
             file.abandon(self._local)
             raise
         self._db = file.open_proven(self._local)
-        return IndexState("built", len(self.listing.paths), read=done.read, why=why)
+        return IndexState("built", len(self.listing), read=read, why=why)
 
-    def _bypassed(self, why: str) -> IndexState:
-        """An index in memory: from the file if that is readable, else from nothing."""
+    def _read_all_into(self, db: sqlite3.Connection, now: int) -> int:
+        """Bring an index up to date that may be far behind; the number of files that were read.
+
+        Reading thousands of files takes a while, and the folders are listed one after the other:
+        what was changed or moved meanwhile is looked for once more.
+        """
         from memspec_py.index.parallel import reader
         from memspec_py.index.sync import sync
 
+        with reader(self._progress) as read_all:
+            done = sync(db, self._root, self.listing, self._limits, now_ns=now, read_all=read_all)
+        read = done.read
+        self.listing = list_records(self._root)
+        if done.changed and self.listing.fingerprint() != done.listing.fingerprint():
+            done = sync(db, self._root, self.listing, self._limits, now_ns=now)
+            self.listing = done.listing
+            read += done.read
+        return read
+
+    def _bypassed(self, why: str) -> IndexState:
+        """An index in memory: from the file if that is readable, else from nothing."""
         if self._db is None:
             self._db = self._start_in_memory()
         self._in_memory = True
         # No file of ours shows the file system's time here, so whatever is as young as the newest
         # file is read again each time.
         now = self.listing.newest()
-        with reader(self._progress) as read_all:
-            done = sync(
-                self._db, self._root, self.listing, self._limits, now_ns=now, read_all=read_all
-            )
-        return IndexState("bypassed", len(self.listing.paths), read=done.read, why=why)
+        try:
+            read = self._read_all_into(self._db, now)
+        except sqlite3.Error:  # the copy of a damaged file
+            self._db.close()
+            self._db = file.in_memory()
+            read = self._read_all_into(self._db, now)
+        return IndexState("bypassed", len(self.listing), read=read, why=why)
 
     def _start_in_memory(self) -> sqlite3.Connection:
         try:
-            stored = file.open_read_only(self._local)
+            return file.copy_in_memory(self._local)
         except Unusable:
             return file.in_memory()
-        try:
-            return file.copy_of(stored)
-        except sqlite3.Error:
-            return file.in_memory()
-        finally:
-            stored.close()
 
-    def _lock(self) -> _IndexLock:
+    def _lock(self, seconds: float) -> _IndexLock:
         from memspec_py.store.lock import StoreLock
 
         if not os.path.isdir(self._root):
             raise StorageFailed(f"{self._root} is gone")
-        return StoreLock(self._path, _LOCK_SECONDS, name=file.LOCK_NAME)
+        return StoreLock(self._path, seconds, name=file.LOCK_NAME)
 
     def _now_ns(self) -> int:
         """The file system's own time, which is what the stats of records are measured by."""

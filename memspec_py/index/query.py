@@ -9,17 +9,32 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from memspec_py.index.tokens import camel_parts, coded, pictograms, pieces, signed_languages
-from memspec_py.text import FUNCTION_WORDS, NEGATIONS, fold, parts, unspaced_runs
+from memspec_py.index.tokens import (
+    camel_parts,
+    coded,
+    pictograms,
+    pieces,
+    plain_forms,
+    signed_languages,
+    spelt_sign,
+)
+from memspec_py.text import FUNCTION_WORDS, NEGATIONS, fold, unspaced_runs
 
 # What separates words for us. Marks that join the parts of an identifier (. _ / : \ @ # -) do not.
-_BETWEEN = re.compile(
-    r"[\s,;!?\"()\[\]{}<>|*=&%^`+~$\u00ab\u00bb\u2010-\u2027\u2030-\u205e\u3001\u3002\u3008-\u3011"
-    r"\u30fb\uff01-\uff0d\uff0f\uff1a-\uff20]+"
+_BETWEEN = dict.fromkeys(
+    (
+        *map(ord, ',;!?"()[]{}<>|*=&%^`+~$\u00ab\u00bb\u30fb\0'),
+        *range(0x2010, 0x2028),
+        *range(0x2030, 0x205F),
+        *(0x3001, 0x3002, *range(0x3008, 0x3012)),
+        *(*range(0xFF01, 0xFF0E), 0xFF0F, *range(0xFF1A, 0xFF21)),
+    ),
+    " ",
 )
 _JOINTS = re.compile(r"[._/:\\@#-]+")
 _PLAIN_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+\Z")
 _IGNORED = FUNCTION_WORDS | NEGATIONS
+_MOST_PARTS = 64
 
 
 class Term(NamedTuple):
@@ -59,7 +74,7 @@ def parse_query(text: str, limit: int) -> Query:
     Function words are ignored, unless there is nothing else.
     """
     chunks = _chunks(text.encode("utf-8", "replace").decode())
-    content = [chunk for chunk in chunks if fold(chunk) not in _IGNORED]
+    content = [chunk for chunk in chunks if "'" not in chunk and fold(chunk) not in _IGNORED]
     terms: dict[str, Term] = {}
     left_out = 0
     for chunk in content or chunks:
@@ -80,7 +95,7 @@ def _chunks(text: str) -> list[str]:
     found = signed_languages(text) + pictograms(text)
     for sign in found:
         text = text.replace(sign, " ")
-    for chunk in _BETWEEN.split(text.replace("\u2019", "'").replace("\0", " ")):
+    for chunk in text.replace("\u2019", "'").translate(_BETWEEN).split():
         word = _without_apostrophe(chunk).strip("._/:\\@#-")
         if any(map(str.isalnum, word)):
             found.append(word)
@@ -88,14 +103,15 @@ def _chunks(text: str) -> list[str]:
 
 
 def _without_apostrophe(chunk: str) -> str:
-    """``user's`` is user, and ``don't`` says nothing a search could use."""
-    head, mark, tail = chunk.strip("'").partition("'")
-    return "" if mark and head.endswith("n") and tail == "t" else head
+    """``user's`` is user; ``don't`` stays whole, to be ignored like any negation."""
+    whole = chunk.strip("'")
+    head, mark, tail = whole.partition("'")
+    return whole if mark and head.endswith("n") and tail == "t" else head
 
 
 def _term(chunk: str) -> Term | None:
     if signed_languages(chunk):
-        return _same(chunk, _quoted(parts(chunk)[0]))
+        return _same(chunk, _quoted(spelt_sign(chunk)))
     if pictograms(chunk):
         return _same(chunk, _quoted(coded(chunk)))
     if unspaced_runs(chunk):
@@ -108,7 +124,7 @@ def _term(chunk: str) -> Term | None:
 
 def _compound_term(chunk: str, words: list[str]) -> Term:
     """An identifier is a phrase of its parts; ``role-based`` is just two words."""
-    content = [word for word in words if fold(word) not in _IGNORED] or words
+    content = _few([word for word in words if fold(word) not in _IGNORED] or words)
     every = " AND ".join(map(_word, content))
     if _PLAIN_COMPOUND.match(chunk):
         whole = f"({every})"
@@ -139,15 +155,22 @@ def _unspaced_term(chunk: str) -> Term:
         if any(map(str.isalnum, word)):
             whole.append(_word(word))
             loose.append(_word(word))
-    return Term(chunk, "(" + " AND ".join(whole) + ")", " OR ".join(loose))
+    return Term(chunk, "(" + " AND ".join(_few(whole)) + ")", " OR ".join(_few(loose)))
+
+
+def _few(parts: list[str]) -> list[str]:
+    """Each part once, and no more of them than a query has time for."""
+    return list(dict.fromkeys(parts))[:_MOST_PARTS]
 
 
 def _word(word: str) -> str:
-    """One word as an expression; the parts of ``getUserById`` in a row will do as well."""
+    """One word as an expression.
+
+    The parts of ``getUserById`` in a row will do as well, and so will ``strasse`` for ``straße``.
+    """
     split = camel_parts(word)
-    if len(split) < 2:
-        return _quoted(word)
-    return f"({_quoted(word)} OR {_quoted(' '.join(split))})"
+    other = " ".join(split if len(split) > 1 else plain_forms(word))
+    return f"({_quoted(word)} OR {_quoted(other)})" if other else _quoted(word)
 
 
 def _same(shown: str, expression: str) -> Term:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.clock import age_days
-from memspec_py.record.model import Type
+from memspec_py.record.words import Type
 
 if TYPE_CHECKING:
     from datetime import datetime

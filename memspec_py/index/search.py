@@ -167,6 +167,25 @@ def expand(
     return reached
 
 
+def unreadable_path(db: sqlite3.Connection, typed: str) -> str | None:
+    """The one file that cannot be read as a record and whose name starts with what was typed."""
+    from memspec_py.ids import prefix_range
+
+    between = prefix_range(typed)
+    paths = [path for (path,) in db.execute("select distinct path from findings")]
+    found = [path for path in paths if between and between[0] <= _stem(path) <= between[1]]
+    return found[0] if len(found) == 1 else None
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+def bindable(text: str) -> str:
+    """A text as SQLite takes it; half a character, which no record can hold, becomes ``?``."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def scopes_like(db: sqlite3.Connection) -> list[str]:
     """The scope names that records of this store carry."""
     rows = db.execute(

@@ -12,8 +12,9 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.index.db import get_meta, set_meta
+from memspec_py.index.freshness import bytes_of
 from memspec_py.index.rows import RECORD_COLUMNS, Rows, rows_of, unread
-from memspec_py.store.listing import Stat, stat_from, stat_of
+from memspec_py.store.listing import Stat, list_records, stat_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 # Coarse clocks of file systems tick every two seconds at worst (FAT).
 RACY_NS = 2_000_000_000
-# So many racy files are simply read again each time; more are worth a write that clears them.
-_FEW = 16
 _BATCH = 500
 
 _INSERT_RECORD = (
@@ -42,20 +41,12 @@ class Delta(NamedTuple):
 
 
 class Synced(NamedTuple):
-    """What a sync did, in files."""
+    """What a sync did, in files, and the listing that the rows now agree with."""
 
     read: int
     changed: int
     removed: int
-
-
-def is_current(db: sqlite3.Connection, root: str, listing: Listing, limits: Limits) -> bool:
-    """Whether the index needs no work at all for this listing."""
-    values = dict(db.execute("select key, value from meta"))
-    if values.get("fingerprint") != listing.fingerprint() or values.get("limits") != repr(limits):
-        return False
-    racy = json.loads(values.get("racy") or "[]")
-    return len(racy) <= _FEW and not any(_differs(db, root, path) for path in racy)
+    listing: Listing
 
 
 def delta(known: dict[str, Stat], stats: dict[str, Stat], racy: Iterable[str]) -> Delta:
@@ -104,7 +95,7 @@ def read_file(root: str, path: str, limits: Limits) -> Rows | None:
     """The rows of one file as it is now, or None when it does not exist (any more)."""
     place = f"{root}/{path}"
     try:
-        stat, data = _bytes_of(place, limits.record_bytes)
+        stat, data = bytes_of(place, limits.record_bytes)
     except FileNotFoundError:
         return None
     except OSError as problem:
@@ -116,31 +107,6 @@ def read_file(root: str, path: str, limits: Limits) -> Rows | None:
     return rows_of(path, stat, data, limits)
 
 
-def _bytes_of(place: str, limit: int) -> tuple[Stat, bytes]:
-    """A file's bytes, one more than the limit at most, and its stat before they were read."""
-    handle = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-    try:
-        found = os.fstat(handle)
-        data = os.read(handle, limit + 1)
-        while len(data) <= limit and (more := os.read(handle, limit + 1 - len(data))):
-            data += more
-    finally:
-        os.close(handle)
-    return stat_from(found), data
-
-
-def _differs(db: sqlite3.Connection, root: str, path: str) -> bool:
-    """Whether a racy file has other bytes than those that were indexed."""
-    from memspec_py.store.files import digest
-
-    row = db.execute("select digest, size from files where path = ?", (path,)).fetchone()
-    try:
-        _, data = _bytes_of(f"{root}/{path}", (row[1] if row else 0) + 1)
-    except OSError:
-        return True
-    return row is None or row[0] != digest(data)
-
-
 def _apply(
     db: sqlite3.Connection,
     root: str,
@@ -149,19 +115,25 @@ def _apply(
     now_ns: int,
     read_all: Callable[[str, list[str], Limits], Iterator[Rows]],
 ) -> Synced:
-    stats = listing.stats()
     known, digests = _known(db)
-    todo = delta(known, stats, json.loads(get_meta(db, "racy") or "[]"))
+    racy = json.loads(get_meta(db, "racy") or "[]")
+    todo = delta(known, listing.stats(), racy)
+    if todo.gone:
+        # A file that moved from folder to folder while these were listed, one after the other, may
+        # have been in none of them. Its old name is gone now, so a second look finds the new one.
+        listing = list_records(root)
+        todo = delta(known, listing.stats(), racy)
+    stats = listing.stats()
     # The listing may be older than the rows, which another process brought up to date meanwhile;
     # what differs is therefore settled by the disk as it is now.
     gone = [path for path in todo.gone if not os.path.lexists(f"{root}/{path}")]
     read = todo.read + [path for path in todo.gone if path not in set(gone)]
     doubtful = _ids_seen_twice(db)
     changed = 0
-    found: set[str] = set()
+    found: dict[str, int] = {}
     for batch in _batches(read_all(root, read, limits)):
-        fresh = [rows for rows in batch if digests.get(str(rows.file[0])) != rows.file[5]]
-        found.update(str(rows.file[0]) for rows in batch)
+        fresh = [rows for rows in batch if _is_news(rows, digests)]
+        found.update(map(_last_touched, batch))
         _remove(db, [str(rows.file[0]) for rows in fresh if rows.file[0] in known])
         _insert(db, batch, fresh)
         changed += len(fresh)
@@ -173,10 +145,24 @@ def _apply(
     set_meta(db, "sizes", _average_sizes(db))
     set_meta(db, "limits", repr(limits))
     set_meta(db, "fingerprint", listing.fingerprint())
-    newest = {path: max(stat.mtime, stat.ctime) for path, stat in stats.items()}
-    racy = [path for path, moment in newest.items() if moment > now_ns - RACY_NS]
+    newest = {path: max(stat.mtime, stat.ctime) for path, stat in stats.items()} | found
+    # What could not be opened is tried again each time: the cause may end without a trace in stats.
+    closed = {path for (path,) in db.execute("select path from files where digest = ''")}
+    racy = [path for path, moment in newest.items() if moment > now_ns - RACY_NS or path in closed]
     set_meta(db, "racy", json.dumps(racy))
-    return Synced(len(read), changed, len(gone))
+    return Synced(len(read), changed, len(gone), listing)
+
+
+def _last_touched(rows: Rows) -> tuple[str, int]:
+    """A file that was read and its time then, which may be later than what the listing says."""
+    path, _, mtime, ctime, *_ = rows.file
+    return str(path), max(int(str(mtime)), int(str(ctime)))
+
+
+def _is_news(rows: Rows, digests: dict[str, str]) -> bool:
+    """Whether a file's content differs from what its rows say; unopened files have no digest."""
+    digest = rows.file[5]
+    return digest == "" or digests.get(str(rows.file[0])) != digest
 
 
 def _known(db: sqlite3.Connection) -> tuple[dict[str, Stat], dict[str, str]]:
@@ -213,9 +199,11 @@ def _remove(db: sqlite3.Connection, paths: list[str]) -> None:
 
 
 def _insert(db: sqlite3.Connection, batch: list[Rows], fresh: list[Rows]) -> None:
-    db.executemany(
-        "insert or replace into files values (?, ?, ?, ?, ?, ?)", [rows.file for rows in batch]
-    )
+    insert = "insert or replace into files values (?, ?, ?, ?, ?, ?)"
+    try:
+        db.executemany(insert, [rows.file for rows in batch])
+    except OverflowError:
+        db.executemany(insert, [_storable(rows.file) for rows in batch])
     records = [rows.record for rows in fresh if rows.record is not None]
     db.executemany(_INSERT_RECORD, records)
     db.executemany(
@@ -224,6 +212,16 @@ def _insert(db: sqlite3.Connection, batch: list[Rows], fresh: list[Rows]) -> Non
     db.executemany(
         "insert into findings values (?, ?, ?, ?, ?, ?, ?)",
         [finding for rows in fresh for finding in rows.findings],
+    )
+
+
+def _storable(file: tuple[object, ...]) -> tuple[object, ...]:
+    """A file's row without numbers beyond 64 bits, such as a time after 2262.
+
+    The row is then never as listed, so each sync reads the file again.
+    """
+    return tuple(
+        0 if isinstance(value, int) and not -(2**63) <= value < 2**63 else value for value in file
     )
 
 

@@ -9,26 +9,59 @@ from __future__ import annotations
 
 import re
 
-from memspec_py.text import fold, parts, unspaced_runs
+from memspec_py.text import fold, unspaced_runs
 
 _CAMEL = re.compile(r"[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
 _SIGNED = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z](?:\+\+|#)(?!\w)")
-_PICTOGRAM = re.compile("[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
+_PICTOGRAM = "[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 
 
 def extra_words(text: str) -> str:
     """The words to index beside ``text`` itself, in order, separated by spaces."""
     found = [" ".join(camel_parts(word)) for word in _CAMEL.findall(text)]
-    found += [parts(sign)[0] for sign in _SIGNED.findall(text)]
+    found += [spelt_sign(sign) for sign in _SIGNED.findall(text)]
     if not text.isascii():
         found += [" ".join(pieces(run)) for run in unspaced_runs(text)]
-        found += [coded(sign) for sign in _PICTOGRAM.findall(text)]
+        found += [coded(sign) for sign in pictograms(text)]
+        found += plain_forms(text)
     return " ".join(found)
+
+
+def plain_forms(text: str) -> list[str]:
+    """The words of a text in plain letters, where the tokenizer would keep accents or the like.
+
+    By itself it folds an ASCII letter with a mark, but no Greek accent, and not ł, ø or ß.
+    """
+    if text.isascii():
+        return []
+    foreign = re.findall(r"\w*[^\W\x00-\x7f]\w*", text)
+    return [plain for word in foreign if (plain := _plain_form(word))]
+
+
+def _plain_form(word: str) -> str:
+    """Another form under which the word should be found, or nothing."""
+    from unicodedata import normalize
+
+    if all(normalize("NFD", letter)[0].isascii() for letter in word):
+        return ""
+    plain = fold(word)
+    return plain if plain != word.lower() else ""
 
 
 def camel_parts(word: str) -> list[str]:
     """The words of ``getUserById``; nothing when the word has no inner capital."""
-    return parts(word) if _CAMEL.fullmatch(word) else []
+    if not _CAMEL.fullmatch(word):
+        return []
+    from memspec_py.identifiers import parts  # patterns that most queries never need
+
+    return parts(word)
+
+
+def spelt_sign(language: str) -> str:
+    """``C++`` as a word that can be looked up."""
+    from memspec_py.identifiers import parts
+
+    return parts(language)[0]
 
 
 def signed_languages(text: str) -> list[str]:
@@ -38,7 +71,7 @@ def signed_languages(text: str) -> list[str]:
 
 def pictograms(text: str) -> list[str]:
     """Each emoji or arrow of a text."""
-    return [] if text.isascii() else _PICTOGRAM.findall(text)
+    return [] if text.isascii() else re.findall(_PICTOGRAM, text)
 
 
 def pieces(run: str) -> list[str]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memspec_py.record.yamltext import DISPUTED, Entry
+from memspec_py.record.yamltext import Entry
 
 if TYPE_CHECKING:
     from memspec_py.record.model import Plain
 
-# Kept to Latin-1, as sets of other characters take milliseconds to compile: what is disputed
-# beyond is looked for in heads that are not all ASCII.
+# Kept to Latin-1, as sets with other characters take milliseconds to compile. What YAML readers
+# dispute beyond it is looked for apart, and only in heads that are not all ASCII.
+_DISPUTED = re.compile("[\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _CONTROL = r"\x00-\x1f\x7f-\x9f"
 _LINE = re.compile(
     rf"""
@@ -40,7 +41,7 @@ _SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": 
 
 def read_canonical(head: str) -> dict[str, Plain] | None:  # noqa: C901, PLR0912 - the hot loop
     """The mapping of a head in canonical form, or None if it is not certainly that."""
-    if head and (head[-1] != "\n" or not (head.isascii() or DISPUTED.search(head) is None)):
+    if head and (head[-1] != "\n" or (not head.isascii() and _DISPUTED.search(head))):
         return None
     mapping: dict[str, Plain] = {}
     items: list[Plain] | None = None  # the list below the last key at the top, or ...

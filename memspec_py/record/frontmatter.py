@@ -255,7 +255,7 @@ class _Splicer:
         if isinstance(value, Absent):
             return entry.start - len(self._indent), head.index("\n", end) + 1, ""
         beside = entry.value_start < entry.value_end and "\n" not in head[colon : entry.value_start]
-        after = "" if beside and entry.block else self._rest(entry.value_end if beside else colon)
+        after = self._rest(entry.value_end if beside else colon)
         end += len(self._rest(end))
         shown = print_inline(value, plain_word=entry.key in self._plain_words)
         if shown is None:
@@ -265,10 +265,9 @@ class _Splicer:
         return colon, end, gap + shown + after
 
     def _colon(self, entry: Entry) -> int:
-        """Past the colon of a key that stands alone at the start of its line."""
+        """Past the colon of a key; none stands behind one that was opened with ``?``."""
         found = _COLON.match(self._head, entry.key_end)
-        line_start = self._head.rfind("\n", 0, entry.start) + 1
-        if found is None or self._head[line_start : entry.start] != self._indent:
+        if found is None:
             line = entry.line + _HEAD_LINE - 1
             _cannot_edit(line, f"the key {entry.key!r} is not written as `key: value`")
         return found.end()

@@ -3,71 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
+
+from memspec_py.record.words import (
+    EdgeType,
+    Kind,
+    SourceKind,
+    State,
+    Type,
+    Witness,
+    is_expired,
+    is_stale,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+__all__ = [
+    "Anchor",
+    "EdgeType",
+    "Evidence",
+    "Kind",
+    "Plain",
+    "Record",
+    "SourceKind",
+    "State",
+    "Type",
+    "Witness",
+    "is_expired",
+    "is_stale",
+]
+
 # Front matter is read without guessing types: a free value is text, nothing at all (an empty value,
 # `~` or `null`), or a list or mapping of such values.
 Plain: TypeAlias = "str | list[Plain] | dict[str, Plain] | None"
-
-
-class Kind(StrEnum):
-    """The three kinds of record."""
-
-    CLAIM = "claim"
-    OBSERVATION = "observation"
-    QUESTION = "question"
-
-
-class Type(StrEnum):
-    """The types of a claim."""
-
-    FACT = "fact"
-    DECISION = "decision"
-    PROCEDURE = "procedure"
-
-
-class State(StrEnum):
-    """Where a record stands; ``open`` and ``resolved`` belong to questions, the others do not."""
-
-    ACTIVE = "active"
-    SUPERSEDED = "superseded"
-    RETIRED = "retired"
-    OPEN = "open"
-    RESOLVED = "resolved"
-
-
-class Witness(StrEnum):
-    """How a claim was last attested, strongest first."""
-
-    ANCHOR = "anchor"
-    OPERATOR = "operator"
-    EVIDENCE = "evidence"
-    ASSERTION = "assertion"
-
-
-class SourceKind(StrEnum):
-    """The tier of whoever wrote the record."""
-
-    OPERATOR = "operator"
-    AGENT = "agent"
-    IMPORT = "import"
-
-
-class EdgeType(StrEnum):
-    """Typed links from one record to others, named as in the front matter."""
-
-    SUPERSEDES = "supersedes"
-    SUPERSEDED_BY = "superseded_by"
-    REFINES = "refines"
-    SUPPORTS = "supports"
-    DEPENDS_ON = "depends_on"
-    DERIVED_FROM = "derived_from"
-    CONFLICTS_WITH = "conflicts_with"
-    DISTINCT_FROM = "distinct_from"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,18 +122,3 @@ class Record:
     def label(self) -> str:
         """The type of a claim, else the kind: the one word a reader sorts by."""
         return (self.type or self.kind).value
-
-
-def is_stale(kind: str, state: str, check_by: str | None, now: str) -> bool:
-    """Whether an active claim's review date has passed; computed at read time, never stored."""
-    return (
-        kind == Kind.CLAIM
-        and state == State.ACTIVE
-        and check_by is not None
-        and check_by <= now  # "never" sorts after every instant, as letters follow digits
-    )
-
-
-def is_expired(kind: str, expires: str | None, now: str) -> bool:
-    """Whether an observation's hard expiry has passed."""
-    return kind == Kind.OBSERVATION and expires is not None and expires <= now

@@ -50,6 +50,8 @@ FLAG_KEYS = frozenset({"pinned", "closed"})
 _KNOWN = frozenset(KEYS)
 _HEADING = re.compile(r"#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*\r?$")
 _ANY_HEADING = re.compile(r"^#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
+# A run of # at the end belongs to the heading, not to its text, unless another one follows.
+_CLOSES = re.compile(r"(?:\A|[ \t])#+\Z")
 _KINDS = {kind.value: kind for kind in Kind}
 _TYPES = {type_.value: type_ for type_ in Type}
 _STATES = {state.value: state for state in State}
@@ -69,12 +71,11 @@ def parse_record(data: bytes, limits: Limits) -> Record:
     raw = frontmatter.read(parts.head)
     fields = _Fields(legacy.modern(raw))
     record = fields.record(*split_body(parts.body))
-    findings = [*fields.findings]
-    if record is not None:
-        findings += broken_rules(record, limits)
-    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-    if record is None or errors:
-        raise Unreadable(*_placed(errors, parts.head))
+    broken = [one for one in broken_rules(record, limits) if one.severity is Severity.ERROR]
+    if fields.findings:
+        broken = [*fields.findings, *_independent(broken, fields.findings)]
+    if broken:
+        raise Unreadable(*_placed(broken, parts.head))
     return record
 
 
@@ -130,7 +131,8 @@ def split_body(text: str) -> tuple[str, str]:
 def join_body(title: str, body: str) -> str:
     """What follows the front matter: the heading, a blank line, the body, one final newline."""
     stripped = body.strip("\r\n")
-    return f"# {title}\n\n{stripped}\n" if stripped else f"# {title}\n"
+    heading = f"# {title} #" if _CLOSES.search(title) else f"# {title}"
+    return f"{heading}\n\n{stripped}\n" if stripped else f"{heading}\n"
 
 
 def _plain(key: str, value: object) -> Plain:
@@ -166,8 +168,8 @@ class _Fields:
         self._mapping = mapping
         self.findings: list[Finding] = []
 
-    def record(self, title: str, body: str) -> Record | None:
-        """The record, or None when a field that every record needs is missing or wrong."""
+    def record(self, title: str, body: str) -> Record:
+        """The record; where ``findings`` tell of a field, it has a stand-in."""
         get = self._mapping.get
         kind = self._choice("kind", _KINDS) or Kind.CLAIM
         source = self._text("source", required=True)
@@ -192,11 +194,8 @@ class _Fields:
         if not isinstance(ext, dict):
             self._complain("ext", "wrong-type", "ext should be a mapping")
             ext = {}
-        id_ = self._id()
-        if self.findings:
-            return None
         return Record(
-            id=id_,
+            id=self._id(),
             kind=kind,
             type=self._choice("type", _TYPES),
             state=self._choice("state", _STATES) or _FIRST_STATE[kind],
@@ -340,6 +339,18 @@ class _Fields:
 _LIST_KEYS = ("tags", "requires_human")
 _TIME_KEYS = ("last_verified", "expires", "valid_from", "valid_to")
 _FIRST_STATE = {Kind.CLAIM: State.ACTIVE, Kind.OBSERVATION: State.ACTIVE, Kind.QUESTION: State.OPEN}
+
+
+def _independent(broken: list[Finding], known: list[Finding]) -> list[Finding]:
+    """The broken rules that do not merely follow from fields which could not be read."""
+    fields = {(finding.field or "").partition("[")[0] for finding in known}
+    unsure = {"kind", "type", "state"} if fields & {"kind", "type"} else set()
+    return [
+        finding
+        for finding in broken
+        if finding.field not in fields | unsure
+        and not (unsure and finding.code == "misplaced-field")
+    ]
 
 
 def _others(item: Mapping[str, Plain], known: tuple[str, ...]) -> dict[str, Plain]:

@@ -13,11 +13,17 @@ from memspec_py.report import Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from jsonschema import ValidationError
+
     from memspec_py.record.model import Record
 
 _PACKAGE = Path(__file__).parent.parent
 # In a wheel the schemas lie inside the package, in a checkout beside it.
 _PLACES = (_PACKAGE / "schema", _PACKAGE.parent / "schema")
+
+# A store's own limits may be wider than the published ones; ``rules`` holds records to them.
+_BOUNDS = frozenset({"maxItems", "maxLength"})
+_MOST_CHARS = 200
 
 
 @cache
@@ -32,15 +38,28 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def schema_findings(record: Record) -> Iterator[Finding]:
-    """What the published schema of records says against one."""
-    for error in sorted(_validator().iter_errors(to_mapping(record)), key=str):
-        field = ".".join(map(str, error.absolute_path)) or None
+    """What the published schema of records says against one, but for counts and lengths."""
+    for error in sorted(_validator().iter_errors(to_mapping(record)), key=_place):
+        if error.validator in _BOUNDS:
+            continue
+        field = _place(error) or None
         yield Finding(
             code="schema",
             severity=Severity.WARNING,
             field=field,
-            message=f"{field or 'front matter'}: {error.message}",
+            message=f"{field or 'front matter'}: {_shortened(error.message)}",
         )
+
+
+def _place(error: ValidationError) -> str:
+    return ".".join(map(str, error.absolute_path))
+
+
+def _shortened(message: str) -> str:
+    """The message without the middle of a long value that it repeats."""
+    if len(message) <= _MOST_CHARS:
+        return message
+    return f"{message[: _MOST_CHARS // 2]} … {message[-_MOST_CHARS // 2 :]}"
 
 
 @cache

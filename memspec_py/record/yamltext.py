@@ -48,7 +48,7 @@ MAX_DEPTH = 16
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 # Line breaks to some readers and text to others, or refused by some and kept by others.
-DISPUTED = re.compile(
+_DISPUTED = re.compile(
     "\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]"
 )
 
@@ -76,7 +76,7 @@ def read_mapping(text: str, first_line: int = 1) -> dict[str, Plain]:
 def _disputed(text: str, line: int) -> Iterator[Finding]:
     """A finding for the first disputed character of each line."""
     start = 0
-    while (found := DISPUTED.search(text, start)) is not None:
+    while (found := _DISPUTED.search(text, start)) is not None:
         line += text.count("\n", start, found.start())
         told = f"U+{ord(found[0]):04X} stands unescaped, and YAML readers disagree about it"
         yield Finding(code="yaml-character", line=line, message=told)
@@ -249,8 +249,7 @@ class Entry(NamedTuple):
     """Where one top-level key and its value stand in a head.
 
     All are offsets but ``line``, which counts from 1. ``value_start`` equals ``value_end`` when
-    there is no value; the end is that of the last character that means something. ``block`` marks
-    a scalar written with ``|`` or ``>``.
+    there is no value; the end is that of the last character that means something.
     """
 
     key: str
@@ -259,7 +258,6 @@ class Entry(NamedTuple):
     key_end: int
     value_start: int
     value_end: int
-    block: bool = False
 
 
 def entries(text: str) -> tuple[list[Entry], bool]:
@@ -279,30 +277,28 @@ def _entry(text: str, key: _Node, value: _Node) -> Entry:
     value_start, value_end = value.start_mark.index, _end(text, value)
     if value_start == value_end:
         value_start = value_end = key_end
-    line = text.count("\n", 0, start) + 1
-    return Entry(key.value, line, start, key_end, value_start, value_end, _is_block_scalar(value))
-
-
-def _is_block_scalar(node: _Node) -> bool:
-    return isinstance(node.value, str) and node.style in ("|", ">")
+    return Entry(key.value, key.start_mark.line + 1, start, key_end, value_start, value_end)
 
 
 def _end(text: str, node: _Node) -> int:
     """Past the last character of a node that means something; a block's own mark is further on."""
     end: int = node.end_mark.index
-    if _is_block_scalar(node):
-        return _block_end(text, node.start_mark.index, end)
-    if isinstance(node.value, str) or node.flow_style:
+    if isinstance(node.value, str):
+        is_block = node.style in ("|", ">")
+        return _block_end(text, node.start_mark.index, end) if is_block else end
+    if node.flow_style:
         return end
     last = node.value[-1]
     return _end(text, last[1] if isinstance(last, tuple) else last)
 
 
 def _block_end(text: str, start: int, end: int) -> int:
-    """Past the last line of a block scalar; blank lines count only where ``+`` keeps them."""
+    """The end of a block scalar's last line; blank lines count only where ``+`` keeps them."""
     header = text[start : text.find("\n", start)].partition("#")[0]
-    shown = text[start:end] if "+" in header else text[start:end].rstrip() + "\n"
-    return start + len(shown.removesuffix("\n").removesuffix("\r"))
+    if "+" not in header:
+        tight = start + len(text[start:end].rstrip())
+        end = text.find("\n", tight, end) + 1 or end
+    return start + len(text[start:end].removesuffix("\n").removesuffix("\r"))
 
 
 # Printing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memspec_py.record.model import Kind, SourceKind, State
+from memspec_py.record.words import Kind, SourceKind, State
 
 if TYPE_CHECKING:
     from memspec_py.record.model import Record

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from array import array
+import stat
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
-from memspec_py.report import Finding
 from memspec_py.store.layout import RECORD_FOLDERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from pathlib import Path
+
+    from memspec_py.report import Finding
+
+    _Row = tuple[int, int, int, int, int]
+
+_REGULAR = 0o100000
+_FORMAT = 0o170000
+_ROW: Callable[[os.stat_result], _Row] = attrgetter(
+    "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino"
+)
 
 
 class Stat(NamedTuple):
@@ -27,44 +38,59 @@ class Stat(NamedTuple):
 class Listing:
     """The record files of a store at one moment.
 
-    ``findings`` names what is not followed (symbolic links) or could not be listed.
+    ``findings`` names what is not followed (symbolic links) or could not be listed; ``strays`` are
+    files that are no records.
     """
 
     def __init__(self) -> None:
-        self.paths: list[str] = []
         self.findings: list[Finding] = []
         self.strays: list[str] = []
-        self.numbers: list[int] = []
+        self._folders: list[tuple[str, list[str]]] = []
+        self._rows: list[_Row] = []
+
+    def __len__(self) -> int:
+        """How many record files there are."""
+        return len(self._rows)
+
+    @property
+    def paths(self) -> list[str]:
+        """The record files, relative to the store with ``/``, in no particular order."""
+        return [f"{folder}/{name}" for folder, names in self._folders for name in names]
+
+    def add(self, folder: str, names: list[str], rows: list[_Row]) -> None:
+        """Note the record files of one folder."""
+        self._folders.append((folder, names))
+        self._rows += rows
 
     def fingerprint(self) -> str:
-        """A digest of all names and stats; equal fingerprints mean nothing changed.
+        """A checksum of all names and stats; equal fingerprints mean nothing changed.
 
         The order of a folder's entries is part of it, so two different fingerprints prove nothing.
+        Stats are a hint already, so this guards against accidents only: 96 bits that cost a tenth
+        of what a cryptographic digest would.
         """
-        names = "\0".join(self.paths).encode("utf-8", "surrogateescape")
-        try:
-            numbers = array("q", self.numbers).tobytes()
-        except OverflowError:  # some network disks use all 64 bits of an inode number
-            numbers = repr(self.numbers).encode()
-        return hashlib.sha256(names + b"\0\0" + numbers).hexdigest()
+        names = "\0".join(chain.from_iterable([folder, *each] for folder, each in self._folders))
+        text = names.encode("utf-8", "surrogateescape")
+        # Python salts the hash of text, but not that of whole numbers.
+        return f"{len(self)} {crc32(text):x} {hash(tuple(self._rows)):x}"
 
     def stats(self) -> dict[str, Stat]:
         """Path to stat, for comparing file by file."""
-        numbers = iter(self.numbers)
-        return dict(zip(self.paths, map(Stat, numbers, numbers, numbers, numbers), strict=True))
+        rows = (Stat(*row[1:]) for row in self._rows)
+        return dict(zip(self.paths, rows, strict=True))
 
     def newest(self) -> int:
         """The latest change of any file, in nanoseconds; 0 for an empty store."""
-        numbers = self.numbers
-        return max(max(numbers[1::4], default=0), max(numbers[2::4], default=0))
+        return max((max(mtime, ctime) for _, _, mtime, ctime, _ in self._rows), default=0)
 
 
 def list_records(root: Path | str) -> Listing:
     """List every record file below a store's record folders, following no symbolic link."""
     listing = Listing()
     base = os.fspath(root)
-    for folder in RECORD_FOLDERS:
-        _list_folder(base, folder, listing)
+    waiting = list(reversed(RECORD_FOLDERS))
+    while waiting:
+        waiting += reversed(_list_folder(base, waiting.pop(), listing))
     return listing
 
 
@@ -75,50 +101,122 @@ def stat_of(path: Path | str) -> Stat:
 
 def stat_from(found: os.stat_result) -> Stat:
     """The fields we compare, of an ``os.stat_result``."""
-    return Stat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    return Stat(*_ROW(found)[1:])
 
 
-def _list_folder(base: str, folder: str, listing: Listing) -> None:
+def _list_folder(base: str, folder: str, listing: Listing) -> list[str]:
+    """Note the files of one folder; returns the folders in it."""
     place = f"{base}/{folder}"
     try:
         if os.path.islink(place):
             listing.findings.append(_not_followed(folder))
-            return
-        with os.scandir(place) as entries:
-            for sub in _note_files(entries, folder, listing):
-                _list_folder(base, sub, listing)
+            return []
+        entries = os.listdir(place)
     except FileNotFoundError:
-        return  # a folder appears with its first record
+        return []  # a folder appears with its first record
     except OSError as problem:
-        reason = problem.strerror or str(problem)
-        message = f"the folder cannot be listed: {reason}"
-        listing.findings.append(Finding(code="unlisted-folder", path=folder, message=message))
+        listing.findings.append(_unlisted(folder, "the folder cannot be listed", problem))
+        return []
+    if not "".join(entries).isascii():
+        entries = _named_in_unicode(entries, folder, listing)
+    names = [name for name in entries if name[-3:] == ".md" and name[0] != "."]
+    others = [] if len(names) == len(entries) else sorted(set(entries).difference(names))
+    names, rows, odd = _files(place, names)
+    listing.add(folder, names, rows)
+    return [
+        path for name in (*odd, *others) if _is_folder(base, path := f"{folder}/{name}", listing)
+    ]
 
 
-def _note_files(entries: Iterator[os.DirEntry[str]], folder: str, listing: Listing) -> list[str]:
-    """Note the files of one folder; returns its subfolders. Inlined, as it runs once per record."""
-    subfolders = []
-    paths, numbers = listing.paths, listing.numbers
-    prefix = folder + "/"
-    for entry in entries:
-        name = entry.name
-        if name.endswith(".md") and name[0] != "." and entry.is_file(follow_symlinks=False):
-            found = entry.stat(follow_symlinks=False)
-            paths.append(prefix + name)
-            numbers += (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-        elif entry.is_symlink():
-            listing.findings.append(_not_followed(prefix + name))
-        elif entry.is_dir(follow_symlinks=False):
-            subfolders.append(prefix + name)
+def _named_in_unicode(entries: list[str], folder: str, listing: Listing) -> list[str]:
+    """The entries whose names are text; a name of other bytes could not be shown or kept."""
+    good = []
+    for name in entries:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            shown = os.fsencode(name).decode("utf-8", "backslashreplace")
+            listing.findings.append(_unnamable(f"{folder}/{shown}"))
         else:
-            listing.strays.append(prefix + name)
-    return sorted(subfolders)
+            good.append(name)
+    return good
+
+
+def _files(place: str, names: list[str]) -> tuple[list[str], list[_Row], list[str]]:
+    """The stats of the regular files among ``names``, and which names are something else.
+
+    All at once in C, as it runs once per record on every read; one by one if that fails.
+    """
+    prefix = place + "/"
+    try:
+        rows = list(map(_ROW, map(os.lstat, [prefix + name for name in names])))
+    except OSError:
+        return _files_one_by_one(prefix, names)
+    if all(row[0] & _FORMAT == _REGULAR for row in rows):
+        return names, rows, []
+    regular = {
+        name: row for name, row in zip(names, rows, strict=True) if row[0] & _FORMAT == _REGULAR
+    }
+    return list(regular), list(regular.values()), [name for name in names if name not in regular]
+
+
+def _files_one_by_one(prefix: str, names: list[str]) -> tuple[list[str], list[_Row], list[str]]:
+    """The same where a file vanished since the folder was listed."""
+    found: dict[str, _Row] = {}
+    odd = []
+    for name in names:
+        try:
+            row = _ROW(os.lstat(prefix + name))
+        except FileNotFoundError:
+            continue
+        except OSError:
+            odd.append(name)
+            continue
+        if row[0] & _FORMAT == _REGULAR:
+            found[name] = row
+        else:
+            odd.append(name)
+    return list(found), list(found.values()), odd
+
+
+def _is_folder(base: str, path: str, listing: Listing) -> bool:
+    """Whether this is a folder to walk; a link is told, anything else is a stray."""
+    try:
+        mode = os.lstat(f"{base}/{path}").st_mode
+    except FileNotFoundError:
+        return False
+    except OSError as problem:
+        listing.findings.append(_unlisted(path, "cannot be looked at", problem))
+        return False
+    if stat.S_ISDIR(mode):
+        return True
+    if stat.S_ISLNK(mode):
+        listing.findings.append(_not_followed(path))
+    else:
+        listing.strays.append(path)
+    return False
 
 
 def _not_followed(path: str) -> Finding:
+    from memspec_py.report import Finding  # most listings have nothing to tell
+
     return Finding(
         code="symlink",
         path=path,
         message="is a symbolic link, which a store does not follow",
         fix="replace the link by the file itself, or remove it",
     )
+
+
+def _unlisted(path: str, what: str, problem: OSError) -> Finding:
+    from memspec_py.report import Finding
+
+    message = f"{what}: {problem.strerror or problem}"
+    return Finding(code="unlisted", path=path, message=message, fix="see who may read there")
+
+
+def _unnamable(path: str) -> Finding:
+    from memspec_py.report import Finding
+
+    message = "its name is not valid UTF-8, so it is not read"
+    return Finding(code="bad-name", path=path, message=message, fix="rename it")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.errors import NoStore
 from memspec_py.store.layout import POINTER_NAME, STORE_NAME
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """What the process lives in, handed down by the fronts."""
 
     cwd: Path
@@ -23,8 +21,7 @@ class Surroundings:
     env: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
+class Resolved(NamedTuple):
     """A store's root (the ``.memspec`` folder) and the steps that led to it."""
 
     root: Path
@@ -88,9 +85,10 @@ def _upward(start: Path, where: Surroundings) -> Iterator[Path]:
     elsewhere it goes to the root of the file system.
     """
     yield start
-    if where.env.get("MEMSPEC_NO_WALK") == "1" or start == where.home:
+    fences = [where.home, where.home and Path(os.path.realpath(where.home))]
+    if where.env.get("MEMSPEC_NO_WALK") == "1" or start in fences:
         return
     for parent in start.parents:
         yield parent
-        if parent == where.home:
+        if parent in fences:
             return

@@ -17,9 +17,10 @@ from memspec_py.record.parse import parse_record
 from memspec_py.record.rules import broken_rules
 from memspec_py.record.schema import schema_findings
 from memspec_py.report import Finding, Severity
-from memspec_py.store import files, journal, layout
+from memspec_py.store import files, layout
 from memspec_py.store.gitignore import missing_lines
 from memspec_py.store.listing import list_records
+from memspec_py.store.unfinished import unfinished
 
 if TYPE_CHECKING:
     import sqlite3
@@ -262,7 +263,7 @@ def _strays(strays: list[str]) -> Iterator[Finding]:
 
 
 def _unfinished(ws: Workspace) -> Iterator[Finding]:
-    if journal.pending(ws.root):
+    if unfinished(ws.root):
         yield Finding(
             code="unfinished-change",
             path=f"{layout.LOCAL}/journal",

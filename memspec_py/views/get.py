@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memspec_py.errors import Invalid, NotFound
+from memspec_py.errors import AmbiguousId, Invalid, NotFound
+from memspec_py.index.search import unreadable_path
 from memspec_py.record.frontmatter import Unreadable
 from memspec_py.record.model import is_expired, is_stale
 from memspec_py.record.parse import parse_record, to_mapping
-from memspec_py.report import SPREAD
+from memspec_py.report import Finding
 from memspec_py.store import files
 from memspec_py.store.usage import uses_of
 from memspec_py.views.envelope import Envelope, envelope
@@ -26,7 +27,7 @@ _MOST_STEPS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linked:
-    """A record at the other end of an edge; ``title`` is None when it is not in this store."""
+    """A record at the other end of an edge; ``title`` is None when it is not here, or expired."""
 
     id: str
     title: str | None
@@ -56,7 +57,7 @@ class Shown:
     linked_from: Mapping[str, tuple[Linked, ...]]
     last_referenced: str | None
     sessions: int | None
-    circumstances: Envelope = field(metadata=SPREAD)
+    circumstances: Envelope
 
 
 def get(ws: Workspace, typed: str) -> Shown:
@@ -88,9 +89,9 @@ def _shown(ws: Workspace, db: sqlite3.Connection, typed: str) -> Shown:
         stale=is_stale(record.kind, record.state, record.check_by, now),
         derived=bool(record.derived_from),
         record=to_mapping(record),
-        ancestors=_chain(db, id_, "supersedes"),
-        descendants=_chain(db, id_, "superseded_by"),
-        linked_from=_linked_from(db, id_),
+        ancestors=_chain(db, id_, "supersedes", now),
+        descendants=_chain(db, id_, "superseded_by", now),
+        linked_from=_linked_from(db, id_, now),
         last_referenced=use.last_referenced if use else None,
         sessions=use.sessions if use else None,
         circumstances=envelope(ws, db),
@@ -110,22 +111,32 @@ def record_at(ws: Workspace, path: str) -> Record:
 def _located(ws: Workspace, db: sqlite3.Connection, typed: str) -> tuple[str, str]:
     try:
         return ws.find_id(db, typed)
+    except AmbiguousId:
+        raise
     except NotFound as problem:
-        row = db.execute(
-            "select path, line, message from findings where path like '%/' || ? || '%.md'"
-            " order by path, position",
-            (typed.strip().upper().replace("MS_", "ms_"),),
-        ).fetchone()
-        if row is None or len(typed.strip()) < 8:
+        path = unreadable_path(db, typed)
+        if path is None:
             raise
-        path, line, message = row
-        place = path if line is None else f"{path}:{line}"
-        raise Invalid(
-            f"{place}: {message}", hint="mend the file, or see `memspec doctor`"
-        ) from problem
+        raise _broken(db, path) from problem
 
 
-def _chain(db: sqlite3.Connection, id_: str, edge: str) -> tuple[Linked, ...]:
+def _broken(db: sqlite3.Connection, path: str) -> Invalid:
+    """Everything that is wrong with a file that is no record."""
+    findings = [
+        Finding(code=code, path=path, line=line, field=field, message=message)
+        for code, line, field, message in db.execute(
+            "select code, line, field, message from findings where path = ? order by position",
+            (path,),
+        )
+    ]
+    return Invalid(
+        "; ".join(f"{path}:{one.line or 1}: {one.message}" for one in findings),
+        findings=findings,
+        hint="mend it with `memspec edit`; `memspec doctor` shows every file like it",
+    )
+
+
+def _chain(db: sqlite3.Connection, id_: str, edge: str, now: str) -> tuple[Linked, ...]:
     """The records along one edge type, nearest first; a cycle ends the walk."""
     seen = {id_}
     level = [id_]
@@ -139,24 +150,28 @@ def _chain(db: sqlite3.Connection, id_: str, edge: str) -> tuple[Linked, ...]:
             ):
                 if target not in seen:
                     seen.add(target)
-                    found.append(_linked(db, target))
+                    found.append(_linked(db, target, now))
                     following.append(target)
         level = following
     return tuple(found)
 
 
-def _linked_from(db: sqlite3.Connection, id_: str) -> dict[str, tuple[Linked, ...]]:
+def _linked_from(db: sqlite3.Connection, id_: str, now: str) -> dict[str, tuple[Linked, ...]]:
     found: dict[str, list[Linked]] = {}
     for edge, source in db.execute(
-        "select distinct type, source from edges where target = ? order by type, source", (id_,)
+        "select distinct e.type, e.source from edges e join records r on r.path = e.path"
+        " where e.target = ? and r.shadowed = 0 and (r.expires is null or r.expires > ?)"
+        " order by e.type, e.source",
+        (id_, now),
     ).fetchall():
-        found.setdefault(edge, []).append(_linked(db, source))
+        found.setdefault(edge, []).append(_linked(db, source, now))
     return {edge: tuple(records) for edge, records in found.items()}
 
 
-def _linked(db: sqlite3.Connection, id_: str) -> Linked:
+def _linked(db: sqlite3.Connection, id_: str, now: str) -> Linked:
     row = db.execute(
-        "select json_extract(head, '$.title'), state from records where id = ? and shadowed = 0",
-        (id_,),
+        "select json_extract(head, '$.title'), state from records where id = ? and shadowed = 0"
+        " and (expires is null or expires > ?)",
+        (id_, now),
     ).fetchone()
     return Linked(id=id_, title=row and row[0], state=row and row[1])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from memspec_py.record.model import is_stale
+from memspec_py.record.words import is_stale
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,8 +22,7 @@ LINKS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(NamedTuple):
     """One record: what it says, where it comes from, and how far to trust it.
 
     ``stale`` is computed from ``check_by`` now. ``links`` has the non-empty edge lists.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memspec_py.errors import UsageError
-from memspec_py.record.model import State, Type, Witness
-from memspec_py.report import SPREAD
+from memspec_py.index.search import bindable
+from memspec_py.record.words import State, Type, Witness
 from memspec_py.views.envelope import Envelope, envelope
 from memspec_py.views.hit import Hit, hit_of
 
@@ -50,7 +50,7 @@ class ListReply:
     offset: int
     next_offset: int | None
     results: tuple[Hit, ...]
-    circumstances: Envelope = field(metadata=SPREAD)
+    circumstances: Envelope
 
 
 def list_records(ws: Workspace, wanted: Selection) -> ListReply:
@@ -119,7 +119,8 @@ def _clause(wanted: Selection, now: str) -> tuple[str, dict[str, object]]:
             " where t.value = :tag collate nocase)"
         )
     values = {
-        name: getattr(wanted, name)
+        name: value and bindable(value)
         for name in ("state", "type", "witness", "scope", "source", "tag")
+        for value in (getattr(wanted, name),)
     }
     return " and ".join(parts), {**values, "now": now}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memspec_py.clock import parse_instant
@@ -13,13 +13,13 @@ from memspec_py.index.search import (
     IN_SCOPE,
     Filters,
     Hidden,
+    bindable,
     expand,
     find,
     hidden,
     scopes_like,
 )
-from memspec_py.record.model import Type
-from memspec_py.report import SPREAD
+from memspec_py.record.words import Type
 from memspec_py.store.usage import uses_of
 from memspec_py.views.envelope import Envelope, envelope
 from memspec_py.views.hit import Hit, hit_of
@@ -84,7 +84,7 @@ class SearchReply:
     as_of: str | None
     expanded: int
     hidden: dict[str, int]
-    circumstances: Envelope = field(metadata=SPREAD)
+    circumstances: Envelope
 
 
 def search(ws: Workspace, asked: Question) -> SearchReply:
@@ -95,7 +95,7 @@ def search(ws: Workspace, asked: Question) -> SearchReply:
     _check(asked)
     filters = Filters(
         types=(asked.type,) if asked.type else ws.settings.profile(asked.profile).types,
-        scope=asked.scope,
+        scope=asked.scope and bindable(asked.scope),
         as_of=_instant(asked.as_of),
         now=ws.now(),
     )
@@ -218,6 +218,8 @@ def _verdict(
     if verdict != "ok":
         notes += _reasons(asked, kept_back)
         notes += _scope_notes(db, filters, kept_back)
+    elif filters.scope is not None:
+        notes.append(f"scope: {filters.scope}")
     if query.left_out:
         notes.append(f"only the first {len(query.terms)} distinct terms were used")
     return verdict, "; ".join(notes)
@@ -281,9 +283,11 @@ def _list_questions(
     uses = uses_of(ws.root, [id_ for _, id_ in page])
     hits = [hit_of(db, key, filters.now, full=asked.full, use=uses.get(id_)) for key, id_ in page]
     if hits:
-        verdict, note = "ok", f"{len(matching)} questions have this in their title"
+        verdict, note = "ok", f"{len(matching)} of {len(rows)} questions have this in their title"
     else:
         verdict, note = "none", f"none of {len(rows)} questions has this in its title"
+    if filters.scope is not None:
+        note += f"; scope: {filters.scope}"
     return SearchReply(
         query=asked.text,
         count=len(hits),

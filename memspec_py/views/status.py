@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memspec_py.report import SPREAD
 from memspec_py.views.envelope import Envelope, envelope
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Status:
     stale: tuple[Brief, ...]
     expired: int
     doubled: int
-    circumstances: Envelope = field(metadata=SPREAD)
+    circumstances: Envelope
 
 
 def status(ws: Workspace) -> Status:
@@ -80,7 +79,7 @@ def _status(ws: Workspace, db: sqlite3.Connection) -> Status:
         now,
     )
     return Status(
-        files=len(ws.index.listing.paths),
+        files=len(ws.index.listing),
         records=number("shadowed = 0"),
         by_type=counts("label", _IN_USE),
         by_state=counts("state", _ALIVE),

@@ -10,6 +10,7 @@ from memspec_py.record.frontmatter import (
     ABSENT,
     Absent,
     Unreadable,
+    _Splicer,
     compose,
     decode,
     key_lines,
@@ -178,7 +179,7 @@ def test_compose_then_split(mapping: dict[str, Plain], body: str) -> None:
 _TEXT = """\
 ---
 # about
-id: ms_1   # an id
+id:  ms_1   # an id
 title: 'It''s'
 tags: [a, b] # two
 list:  # kept
@@ -188,6 +189,9 @@ list:  # kept
 
 # before note
 note: |
+  text\x20\x20
+
+keep: |+  # all
   text
 
 empty:   # nothing yet
@@ -200,26 +204,27 @@ last: "1"
 @pytest.mark.parametrize(
     ("changes", "old", "new"),
     [
-        ({"id": "ms_2"}, "id: ms_1   # an id\n", "id: ms_2   # an id\n"),
-        ({"id": "no"}, "id: ms_1   # an id\n", 'id: "no"   # an id\n'),
-        ({"id": None}, "id: ms_1   # an id\n", "id: null   # an id\n"),
-        ({"id": ["x"]}, "id: ms_1   # an id\n", "id:   # an id\n  - x\n"),
-        ({"id": ABSENT}, "id: ms_1   # an id\n", ""),
+        ({"id": "ms_2"}, "id:  ms_1   # an id\n", "id:  ms_2   # an id\n"),
+        ({"id": "no"}, "id:  ms_1   # an id\n", 'id:  "no"   # an id\n'),
+        ({"id": None}, "id:  ms_1   # an id\n", "id:  null   # an id\n"),
+        ({"id": ["x"]}, "id:  ms_1   # an id\n", "id:   # an id\n  - x\n"),
+        ({"id": ABSENT}, "id:  ms_1   # an id\n", ""),
         ({"title": "Its"}, "'It''s'", "Its"),
         ({"tags": ["c"]}, "tags: [a, b] # two\n", "tags: # two\n  - c\n"),
         ({"tags": []}, "[a, b]", "[]"),
         ({"list": ["z"]}, "  - x # gone\n  # gone too\n  - y\n", "  - z\n"),
         ({"list": "z"}, "list:  # kept\n  - x # gone\n  # gone too\n  - y\n", "list: z  # kept\n"),
         ({"list": ABSENT}, "list:  # kept\n  - x # gone\n  # gone too\n  - y\n", ""),
-        ({"note": "x"}, "|\n  text\n", "x\n"),
-        ({"note": {"k": "v"}}, "note: |\n  text\n", "note:\n  k: v\n"),
-        ({"note": ABSENT}, "note: |\n  text\n", ""),
+        ({"note": "x"}, "note: |\n  text  \n", "note: x\n"),
+        ({"keep": "x"}, "keep: |+  # all\n  text\n\n", "keep: x\n"),
+        ({"note": {"k": "v"}}, "note: |\n  text  \n", "note:\n  k: v\n"),
+        ({"note": ABSENT}, "note: |\n  text  \n", ""),
         ({"empty": "x"}, "empty:   # nothing yet\n", "empty: x   # nothing yet\n"),
         ({"empty": ["x"]}, "empty:   # nothing yet\n", "empty:   # nothing yet\n  - x\n"),
         ({"more": "x"}, 'last: "1"\n', 'last: "1"\nmore: x\n'),
         ({"more": {}, "on": ["x"]}, 'last: "1"\n', 'last: "1"\nmore: {}\n"on":\n  - x\n'),
         ({"id": "ms_1", "title": "It's", "tags": ["a", "b"], "gone": ABSENT}, "", ""),
-        ({"note": "text\n", "empty": None, "list": ["x", "y"], "last": "1"}, "", ""),
+        ({"note": "text  \n", "empty": None, "list": ["x", "y"], "last": "1"}, "", ""),
     ],
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -279,6 +284,15 @@ def test_patch_refuses_what_it_cannot_splice(head: str, changes: dict[str, Plain
         patch(f"---\n{head}---\n", changes)
     finding = refused.value.findings[0]
     assert (finding.code, bool(finding.fix)) == ("cannot-edit", True)
+
+
+def test_patch_proves_its_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A result that does not read as it was meant never leaves."""
+    for wrong in ("a: d\n", "a: c\nb: d\n", "a: [\n", "---\n"):
+        monkeypatch.setattr(_Splicer, "apply", lambda *_, head=wrong: head)
+        with pytest.raises(Unreadable) as refused:
+            patch("---\na: b\n---\nx\n", {"a": "c"})
+        assert _found(refused) == ["2 cannot-edit"]
 
 
 def test_patch_refuses_a_body_in_conflict() -> None:

@@ -144,6 +144,13 @@ def test_canonical_form() -> None:
     )
 
 
+@pytest.mark.parametrize("word", "y n yes no on off true false null none nan inf infinity".split())
+def test_quotes_words_that_some_reader_guesses_at(word: str) -> None:
+    """Booleans, nulls and numbers of any YAML are quoted in any case, as value and as key."""
+    for shown in (word, word.upper(), word.title()):
+        assert print_mapping({shown: shown}) == f'"{shown}": "{shown}"\n'
+
+
 def _nest(levels: int, leaf: Plain) -> Plain:
     for _ in range(levels):
         leaf = [leaf]
