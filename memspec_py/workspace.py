@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from memspec_py.config import DEFAULT_CONFIG, Settings, settings_from
-from memspec_py.errors import AmbiguousId, Invalid, NotFound
+from memspec_py.errors import AmbiguousId, Invalid, MemspecError, NotFound
 from memspec_py.index.index import Index
 from memspec_py.store import layout
 from memspec_py.store.unfinished import unfinished
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 _MOST_CANDIDATES = 10
+_READER_SECONDS = 2.0
+
+
+class Moved(NotFound):
+    """A record's file was moved or removed between the look into the index and the reading."""
 
 
 class Workspace:
@@ -61,28 +66,30 @@ class Workspace:
         self.index.close()
 
     def read(self, answer: Callable[[sqlite3.Connection], _T]) -> _T:
-        """An answer from a current index.
+        """An answer from a current index, all of it from one state of the index.
 
-        An index that turns out to be damaged while it answers is replaced and asked again.
+        An index that turns out to be damaged while it answers is replaced and asked again, and so
+        is one whose file moved away before it was read (``Moved``).
         """
-        self._finish_journals()
-        self.index.refresh()
         try:
-            return answer(self.index.db)
-        except sqlite3.DatabaseError as problem:
-            self.index.failed(problem)
-            return answer(self.index.db)
+            return self._read(answer)
+        except Moved:
+            return self._read(answer)
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """The store's lock, with whatever a killed writer left behind finished first."""
+    def writing(self, patience: float = 10.0) -> Iterator[None]:
+        """The store's lock, with whatever a killed writer left behind finished first.
+
+        Raises ``Busy`` after ``patience`` seconds, ``StorageFailed``, and ``Invalid`` while
+        config.yaml is broken.
+        """
         from memspec_py.store import journal
         from memspec_py.store.lock import StoreLock
 
         for finding in self.settings.findings:
             if finding.severity == "error":
                 raise Invalid(str(finding), findings=[finding], hint="mend config.yaml first")
-        with StoreLock(self.root, command=self._command):
+        with StoreLock(self.root, patience, command=self._command):
             journal.recover(self.root)
             yield
 
@@ -109,15 +116,39 @@ class Workspace:
         """A path of the store as the file system knows it."""
         return self.root / relative
 
+    def _read(self, answer: Callable[[sqlite3.Connection], _T]) -> _T:
+        self._finish_journals()
+        self.index.refresh()
+        try:
+            return _at_once(self.index.db, answer)
+        except sqlite3.DatabaseError as problem:
+            self.index.failed(problem)
+            return _at_once(self.index.db, answer)
+
     def _finish_journals(self) -> None:
+        """Finish what a killed writer left, or wait for one that is still at it.
+
+        Where that cannot be done (a read-only store, a writer that takes long) reading goes on: the
+        files are whole, and of two copies of a record one is shown.
+        """
         if unfinished(self.root):
-            with self.writing():
+            with suppress(MemspecError), self.writing(_READER_SECONDS):
                 return
+
+
+def _at_once(db: sqlite3.Connection, answer: Callable[[sqlite3.Connection], _T]) -> _T:
+    """The answer from one snapshot: another process may sync between two of its questions."""
+    db.execute("begin")
+    try:
+        return answer(db)
+    finally:
+        if db.in_transaction:
+            db.execute("rollback")
 
 
 def _between(db: sqlite3.Connection, low: str, high: str) -> list[tuple[str, str, str, str]]:
     return db.execute(
-        "select id, path, label, json_extract(head, '$.title') from records"
+        "select id, path, label, json_extract(head, '$.title') from shown"
         " where id >= ? and id <= ? and shadowed = 0 order by id limit 200",
         (low, high),
     ).fetchall()

@@ -64,8 +64,7 @@ def adopt(
     if len(ids) < len(batch):
         raise UsageError("two records of the batch have the same id")
     with ws.writing():
-        ws.index.refresh()
-        outcomes = _judged(ws, batch, force=force)
+        outcomes = ws.read(lambda _: _judged(ws, batch, force=force))
         if apply:
             for record, data in _writable(ws, batch, outcomes):
                 put(ws, record, data)

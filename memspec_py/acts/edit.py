@@ -114,7 +114,7 @@ def _read(ws: Workspace, data: bytes) -> Record:
     try:
         return parse_record(data, ws.settings.limits)
     except Unreadable as problem:
-        found = "; ".join(map(str, problem.findings))
+        found = "; ".join(f"line {one.line or 1}: {one.message}" for one in problem.findings)
         raise Invalid(f"this is no valid record: {found}", findings=problem.findings) from None
 
 

@@ -112,11 +112,9 @@ def remember(
     draft = _draft(ws, claim)
     attachments = checked_evidence(ws, claim.evidence, where)
     found = [anchor_file(path, cwd=where.cwd, project=ws.project) for path in claim.anchors]
-    anchors = tuple(dict.fromkeys(_anchors(found)))
+    anchors = _anchors(found)
     with ws.writing():
-        ws.index.refresh()
-        edges = _edges(ws, claim.edges)
-        duplicates = duplicates_of(ws, draft)
+        edges, duplicates = ws.read(lambda _: (_edges(ws, claim.edges), duplicates_of(ws, draft)))
         if duplicates and not force:
             raise _refused(duplicates)
         record = _complete(draft, anchors, attachments, edges)
@@ -244,7 +242,7 @@ def duplicates_of(ws: Workspace, draft: Record, beside: Sequence[Record] = ()) -
     return found
 
 
-_SAID = "select json_extract(head, '$.title'), body from records where key = ?"
+_SAID = "select json_extract(head, '$.title'), body from shown where key = ?"
 
 
 def _refused(duplicates: Sequence[Duplicate]) -> NearDuplicate:
@@ -259,8 +257,10 @@ def _refused(duplicates: Sequence[Duplicate]) -> NearDuplicate:
     )
 
 
-def _anchors(found: Sequence[Anchor | Unresolved]) -> list[Anchor]:
-    return [one for one in found if not isinstance(one, Unresolved)]
+def _anchors(found: Sequence[Anchor | Unresolved]) -> tuple[Anchor, ...]:
+    """What was resolved, each file once."""
+    resolved = (one for one in found if not isinstance(one, Unresolved))
+    return tuple({(one.repo, one.file): one for one in resolved}.values())
 
 
 def _shown(anchor: Anchor) -> str:

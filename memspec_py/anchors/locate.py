@@ -28,7 +28,8 @@ def anchor_file(typed: str, *, cwd: Path, project: Path) -> Anchor | Unresolved:
     """
     found = _existing(typed, cwd, project)
     if found is None:
-        return Unresolved(path=typed, reason=f"no such file in {cwd} or {project}")
+        places = " or ".join(dict.fromkeys((str(cwd), str(project))))
+        return Unresolved(path=typed, reason=f"no such file in {places}")
     try:
         data = found.read_bytes()
     except OSError as problem:

@@ -34,7 +34,8 @@ def command(fix: bool, cwd: str | None, as_json_: bool) -> int:
 
 def _lines(examined: Examined) -> Iterator[str]:
     for check in examined.checks:
-        verdict = "ok" if not check.findings else f"{check.findings} findings"
+        plural = "" if check.findings == 1 else "s"
+        verdict = f"{check.findings} finding{plural}" if check.findings else "ok"
         yield f"{check.name}: compared {check.compared} ({check.count}): {verdict}"
     for done in examined.fixed:
         yield f"Fixed: {harmless(done)}"

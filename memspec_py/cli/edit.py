@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,11 +58,11 @@ def _edited_copy(store: Memspec, copy: EditCopy) -> Path:
     place.write_bytes(copy.text.encode())
     try:
         _run_editor(place)
-    except BaseException:
+    except BaseException as problem:
         if place.read_bytes() == copy.text.encode():
             place.unlink()
-        else:
-            print(f"the edited text is kept in {place}", file=sys.stderr)
+        elif isinstance(problem, MemspecError):
+            problem.hint = f"the edited text is kept: `memspec edit {copy.id} --from {place}`"
         raise
     return place
 
@@ -90,9 +89,9 @@ def _replaced(store: Memspec, copy: EditCopy, place: Path) -> Edited:
     try:
         return store.replace_text(copy, text)
     except MemspecError as problem:
-        print(f"the edited text is kept in {place}", file=sys.stderr)
-        if problem.hint is None:
-            problem.hint = f"mend it, then `memspec edit {copy.id} --from {place}`"
+        kept = f"the edited text is kept; mend it, then `memspec edit {copy.id} --from {place}`"
+        problem.hint = kept if problem.hint is None else f"{problem.hint}; {kept}"
+        problem.details = {**problem.details, "kept": str(place)}
         raise
 
 

@@ -32,7 +32,8 @@ def circumstance_lines(about: Envelope) -> Iterator[str]:
     for warning in about.warnings:
         yield f"Warning: {harmless(warning)}"
     if about.unreadable_count:
-        yield f"Warning: {about.unreadable_count} files could not be read (`memspec doctor`):"
+        files = "1 file" if about.unreadable_count == 1 else f"{about.unreadable_count} files"
+        yield f"Warning: {files} could not be read (`memspec doctor`):"
         for finding in about.unreadable:
             line = finding.get("line")
             place = finding["path"] if line is None else f"{finding['path']}:{line}"

@@ -14,14 +14,20 @@ if TYPE_CHECKING:
 
     from memspec_py.acts.remember import Remembered
 
-_EDGES = ("refines", "supports", "depends-on", "derived-from", "conflicts-with", "distinct-from")
+_EDGES = {
+    "refines": "It says more precisely what ID says.",
+    "supports": "It speaks for ID.",
+    "depends-on": "It holds only while ID does.",
+    "derived-from": "It was inferred from ID, not observed.",
+    "conflicts-with": "It contradicts ID.",
+    "distinct-from": "It was compared with ID and is independent of it.",
+}
 
 
 def _edge_options(function: click.decorators.FC) -> click.decorators.FC:
-    for name in reversed(_EDGES):
-        words = name.replace("-", " ")
+    for name, meaning in reversed(_EDGES.items()):
         option = click.option(
-            f"--{name}", multiple=True, metavar="ID", help=f"It {words} ID. Repeatable."
+            f"--{name}", multiple=True, metavar="ID", help=f"{meaning} Repeatable."
         )
         function = option(function)
     return function

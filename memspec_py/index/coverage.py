@@ -96,7 +96,7 @@ def _matching(db: sqlite3.Connection, term: Term, keys: Iterable[int]) -> list[i
 
 def _says_it_in_text(db: sqlite3.Connection, query: Query, key: int) -> bool:
     """Whether the body takes part in the match; a record without a body says it in its title."""
-    if not db.execute("select body <> '' from records where key = ?", (key,)).fetchone()[0]:
+    if not db.execute("select body <> '' from texts where key = ?", (key,)).fetchone()[0]:
         return True
     expression = "{body} : (" + query.any_term() + ")"
     row = db.execute("select 1 from words where words match ? and rowid = ?", (expression, key))

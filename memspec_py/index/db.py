@@ -29,7 +29,8 @@ LOCK_NAME = "index.lock"
 # How long to wait for another process's commit, in seconds; a commit takes milliseconds.
 _PATIENCE = 2.0
 
-# `files` is narrow because it is compared with the listing; `records` holds what a hit shows.
+# `files` is narrow because it is compared with the listing, `records` because queries filter by it;
+# `texts` has what a hit shows. `shown` is both.
 # `indexed` says which rows stand in `words`: the text given to FTS5's external content table must
 # be the same when a row is taken out as when it was put in, so the view is the only source of it.
 _TABLES = """
@@ -40,14 +41,20 @@ create table files (
 create table records (
     key integer primary key, path text not null, id text not null, kind text not null,
     label text not null, state text not null, live int not null, shadowed int not null default 0,
-    indexed int not null default 0, title text not null, tags text not null, body text not null,
-    body_words text not null, title_size int not null, tags_size int not null,
+    indexed int not null default 0, title_size int not null, tags_size int not null,
     body_size int not null, scope text, created text not null, fresh text not null,
     check_by text, expires text, valid_from text, valid_to text, witness text not null,
-    derived int not null, head text not null
+    derived int not null
 );
 create index records_by_id on records (id, path);
 create index records_by_path on records (path);
+create index records_shadowed on records (id) where shadowed = 1;
+create index records_to_index on records (live) where indexed = 0 and shadowed = 0;
+create table texts (
+    key integer primary key, title text not null, tags text not null, body text not null,
+    body_words text not null, head text not null
+);
+create view shown as select r.*, t.body, t.head from records r join texts t on t.key = r.key;
 create table edges (source text not null, type text not null, target text not null,
     position int not null, path text not null);
 create index edges_by_source on edges (source, type, position);
@@ -57,7 +64,7 @@ create table findings (path text not null, position int not null, code text not 
     severity text not null, line int, field text, message text not null,
     primary key (path, position)) without rowid;
 create view indexed_text as
-    select key as rowid, title, tags, body || char(10) || body_words as body from records;
+    select key as rowid, title, tags, body || char(10) || body_words as body from texts;
 create virtual table words using fts5 (
     title, tags, body, content = 'indexed_text', content_rowid = 'rowid',
     tokenize = 'porter unicode61 remove_diacritics 2'

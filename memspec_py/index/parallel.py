@@ -1,8 +1,8 @@
 """Reading many files at once: a cold build keeps every processor busy.
 
 The work is shared with child processes that run ``python -c`` with this interpreter's path, so it
-needs neither fork nor a guarded main module. A child that cannot start or dies costs time only:
-what it had not answered is read here.
+needs neither fork nor a guarded main module. A child that cannot start, dies, hangs or answers
+nonsense costs time only: what it had not answered is read here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 # Below this a child costs more to start than it saves.
 MANY_FILES = 1_500
 _CHUNK = 100
+# What fits into a pipe twice, so that handing over a chunk never waits for a child that waits for
+# us to take its answer.
+_CHUNK_CHARS = 8_000
 _MOST_CHILDREN = 3
+# A chunk takes a tenth of a second, on a slow network disk some seconds.
+_PATIENCE = 10.0
+# Begins every message: whatever else a child's Python prints (a chatty sitecustomize) is no answer.
+_MAGIC = b"memspec1"
+_HEAD = struct.Struct("<8sQ")
+_MOST_BYTES = 2**31
 _START = "import sys; sys.path[:] = {path!r}; from memspec_py.index.parallel import serve; serve()"
 
 
@@ -60,9 +69,16 @@ def serve() -> None:
     """The child's side: chunks of paths come in, their rows go out, until the input ends."""
     source, target = sys.stdin.buffer, sys.stdout.buffer
     root, limits = pickle.loads(_received(source))  # noqa: S301 - written by our parent process
-    while chunk := _received(source):
-        paths = pickle.loads(chunk)  # noqa: S301 - as above
+    while True:
+        try:
+            paths = pickle.loads(_received(source))  # noqa: S301 - as above
+        except EOFError:
+            return
         _send(target, pickle.dumps(list(read_files(root, paths, limits))))
+
+
+class _Failed(Exception):
+    """A child cannot be relied on any more."""
 
 
 class _Child:
@@ -73,19 +89,27 @@ class _Child:
         self.waiting: list[list[str]] = []
 
     def give(self, chunk: list[str]) -> None:
-        """Hand over a chunk."""
+        """Hand over a chunk; raises ``_Failed``."""
         self.waiting.append(chunk)
+        self.tell(chunk)
+
+    def tell(self, what: object) -> None:
+        """Send something; raises ``_Failed``."""
         assert self._process.stdin is not None
-        _send(self._process.stdin, pickle.dumps(chunk))
+        try:
+            _send(self._process.stdin, pickle.dumps(what))
+        except OSError as problem:
+            raise _Failed from problem
 
     def take(self) -> list[Rows]:
-        """The rows of the oldest chunk; raises ``OSError`` or ``EOFError`` when the child died."""
+        """The rows of the oldest chunk; raises ``_Failed``."""
         assert self._process.stdout is not None
-        answer = _received(self._process.stdout)
-        if not answer:
-            raise EOFError
+        try:
+            answer = _received(self._process.stdout)
+            rows: list[Rows] = pickle.loads(answer)  # noqa: S301 - written by our child process
+        except (OSError, EOFError, pickle.UnpicklingError) as problem:
+            raise _Failed from problem
         self.waiting.pop(0)
-        rows: list[Rows] = pickle.loads(answer)  # noqa: S301 - written by our child process
         return rows
 
     def fileno(self) -> int:
@@ -102,43 +126,98 @@ class _Child:
         self._process.wait()
 
 
+class _Crew:
+    """The children, and the chunks that nobody works on yet."""
+
+    def __init__(self, children: list[_Child], chunks: list[list[str]]) -> None:
+        import selectors
+
+        self._chunks = chunks
+        self._children = children
+        self._selector = selectors.DefaultSelector()
+        for child in list(children):
+            self._selector.register(child, selectors.EVENT_READ)
+            self._feed(child)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every chunk was read."""
+        return not self._chunks and not any(child.waiting for child in self._children)
+
+    def chunk(self) -> list[str] | None:
+        """One to read here, if there is any left."""
+        return self._chunks.pop() if self._chunks else None
+
+    def answers(self) -> list[list[Rows]]:
+        """What children have read by now; waits for them when there is nothing else to do."""
+        if not self._children:
+            return []
+        ready = self._selector.select(0 if self._chunks else _PATIENCE)
+        if not ready and not self._chunks:  # nobody answered for a long time
+            for child in list(self._children):
+                self._give_up(child)
+        return [rows for key, _ in ready if (rows := self._take(key.fileobj)) is not None]
+
+    def close(self) -> None:
+        """Let go of the selector."""
+        self._selector.close()
+
+    def _take(self, child: object) -> list[Rows] | None:
+        assert isinstance(child, _Child)
+        try:
+            rows = child.take()
+        except _Failed:
+            self._give_up(child)
+            return None
+        self._feed(child)
+        return rows
+
+    def _feed(self, child: _Child) -> None:
+        """Keep two chunks at a child, so that it never waits for us."""
+        try:
+            while self._chunks and len(child.waiting) < 2:
+                child.give(self._chunks.pop())
+        except _Failed:
+            self._give_up(child)
+
+    def _give_up(self, child: _Child) -> None:
+        self._selector.unregister(child)
+        self._children.remove(child)
+        self._chunks += child.waiting
+        child.stop()
+
+
 def _shared(root: str, paths: list[str], limits: Limits, children: list[_Child]) -> Iterator[Rows]:
     """The rows of all paths: finished chunks of children first, else one chunk read here."""
-    import selectors
-
-    chunks = [paths[at : at + _CHUNK] for at in range(0, len(paths), _CHUNK)]
-    chunks.reverse()
-    with selectors.DefaultSelector() as selector:
-        for child in children:
-            selector.register(child, selectors.EVENT_READ)
-            _feed(child, chunks)
-        while chunks or any(child.waiting for child in children):
-            ready = selector.select(0 if chunks else None) if children else []
-            for key, _ in ready:
-                finished = key.fileobj
-                assert isinstance(finished, _Child)
-                try:
-                    answer = finished.take()
-                    _feed(finished, chunks)
-                except (OSError, EOFError, pickle.UnpicklingError):
-                    selector.unregister(finished)
-                    children.remove(finished)
-                    chunks += finished.waiting
-                    finished.stop()
-                    continue
-                yield from answer
-            if chunks and not ready:
-                yield from read_files(root, chunks.pop(), limits)
+    crew = _Crew(children, _chunks(paths))
+    try:
+        while not crew.is_done:
+            answers = crew.answers()
+            for rows in answers:
+                yield from rows
+            if not answers and (chunk := crew.chunk()) is not None:
+                yield from read_files(root, chunk, limits)
+    finally:
+        crew.close()
 
 
-def _feed(child: _Child, chunks: list[list[str]]) -> None:
-    """Keep two chunks at a child, so that it never waits for us."""
-    while chunks and len(child.waiting) < 2:
-        child.give(chunks.pop())
+def _chunks(paths: list[str]) -> list[list[str]]:
+    """The paths in portions, the first ones last."""
+    chunks: list[list[str]] = [[]]
+    chars = 0
+    for path in paths:
+        if len(chunks[-1]) == _CHUNK or chars > _CHUNK_CHARS:
+            chunks.append([])
+            chars = 0
+        chunks[-1].append(path)
+        chars += len(path)
+    return chunks[::-1]
 
 
 def _start_children(root: str, limits: Limits) -> list[_Child]:
     children: list[_Child] = []
+    if not sys.executable:  # inside some programs that embed Python
+        return children
     for _ in range(min((os.cpu_count() or 1) - 1, _MOST_CHILDREN)):
         try:
             process = subprocess.Popen(
@@ -147,25 +226,32 @@ def _start_children(root: str, limits: Limits) -> list[_Child]:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
             )
-            child = _Child(process)
-            assert process.stdin is not None
-            _send(process.stdin, pickle.dumps((root, limits)))
         except (OSError, ValueError):
+            break
+        child = _Child(process)
+        try:
+            child.tell((root, limits))
+        except _Failed:
+            child.stop()
             break
         children.append(child)
     return children
 
 
 def _send(stream: IO[bytes], data: bytes) -> None:
-    stream.write(struct.pack("<Q", len(data)) + data)
+    stream.write(_HEAD.pack(_MAGIC, len(data)) + data)
     stream.flush()
 
 
 def _received(stream: IO[bytes]) -> bytes:
-    head = stream.read(8)
-    if len(head) < 8:
-        return b""
-    return stream.read(struct.unpack("<Q", head)[0])
+    """One message; raises ``EOFError`` when there is none, or something else in its place."""
+    head = stream.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        raise EOFError
+    magic, size = _HEAD.unpack(head)
+    if magic != _MAGIC or size > _MOST_BYTES:
+        raise EOFError
+    return stream.read(size)
 
 
 def _close(stream: IO[bytes]) -> None:

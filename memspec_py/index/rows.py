@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from memspec_py.store.listing import Stat
 
 RECORD_COLUMNS = (
-    *("path", "id", "kind", "label", "state", "live", "title", "tags", "body", "body_words"),
-    *("title_size", "tags_size", "body_size"),
-    *("scope", "created", "fresh", "check_by", "expires", "valid_from", "valid_to"),
-    *("witness", "derived", "head"),
+    *("key", "path", "id", "kind", "label", "state", "live", "title_size", "tags_size"),
+    *("body_size", "scope", "created", "fresh", "check_by", "expires", "valid_from"),
+    *("valid_to", "witness", "derived"),
 )
+TEXT_COLUMNS = ("key", "title", "tags", "body", "body_words", "head")
 _EDGES = tuple(edge.value for edge in EdgeType)
 
 
@@ -30,6 +30,7 @@ class Rows(NamedTuple):
 
     file: tuple[object, ...]
     record: tuple[object, ...] | None
+    text: tuple[str, ...]
     edges: list[tuple[str, str, str, int, str]]
     findings: list[tuple[object, ...]]
 
@@ -52,24 +53,36 @@ def rows_of(path: str, stat: Stat, data: bytes, limits: Limits) -> Rows:
             )
             for position, found in enumerate(problem.findings)
         ]
-        return Rows(file, None, [], findings)
-    return Rows(file, _record_row(path, record), _edge_rows(path, record), [])
+        return Rows(file, None, (), [], findings)
+    text = _text_row(record)
+    return Rows(file, _record_row(path, record, text), text, _edge_rows(path, record), [])
 
 
 def unread(path: str, stat: Stat, code: str, message: str) -> Rows:
     """The rows of a file that could not even be opened."""
-    return Rows((path, *stat, ""), None, [], [(path, 0, code, "error", None, None, message)])
+    return Rows((path, *stat, ""), None, (), [], [(path, 0, code, "error", None, None, message)])
 
 
-def _record_row(path: str, record: Record) -> tuple[object, ...]:
-    title = _with(record.title, extra_words(record.title))
-    body_words = extra_words(record.body)
+def _text_row(record: Record) -> tuple[str, ...]:
+    """What is searched and shown: title, tags, body and its further words, front matter."""
     tags = " ".join(record.tags)
     if not tags.isascii() or not tags.islower():
         tags = _with(tags, extra_words(tags))
-    live = record.state is State.ACTIVE and record.kind is not Kind.QUESTION
     head = to_mapping(record)
     head["title"] = record.title
+    return (
+        _with(record.title, extra_words(record.title)),
+        tags,
+        record.body,
+        extra_words(record.body),
+        json.dumps(head, ensure_ascii=False, separators=(",", ":")),
+    )
+
+
+def _record_row(path: str, record: Record, text: tuple[str, ...]) -> tuple[object, ...]:
+    """What is filtered and counted by."""
+    title, tags, body, body_words = (len(part.split()) for part in text[:4])
+    live = record.state is State.ACTIVE and record.kind is not Kind.QUESTION
     return (
         path,
         record.id,
@@ -79,11 +92,7 @@ def _record_row(path: str, record: Record) -> tuple[object, ...]:
         int(live),
         title,
         tags,
-        record.body,
-        body_words,
-        len(title.split()),
-        len(tags.split()),
-        len(record.body.split()) + len(body_words.split()),
+        body + body_words,
         record.scope,
         record.created,
         record.last_verified or record.created,
@@ -93,7 +102,6 @@ def _record_row(path: str, record: Record) -> tuple[object, ...]:
         record.valid_to,
         record.verified_with.value,
         int(bool(record.derived_from)),
-        json.dumps(head, ensure_ascii=False, separators=(",", ":")),
     )
 
 

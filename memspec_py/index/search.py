@@ -59,7 +59,8 @@ class Filters(NamedTuple):
 
 
 _UNEXPIRED = "(r.expires is null or r.expires > :now)"
-IN_SCOPE = "(r.scope is null or r.scope = 'universal' or r.scope = :scope)"
+# `is`, because comparing with a scope that was not given must be false, not unknown.
+IN_SCOPE = "(r.scope is null or r.scope = 'universal' or r.scope is :scope)"
 _VALID = (
     "(:as_of is null or ((r.valid_from is null or r.valid_from <= :as_of)"
     " and (r.valid_to is null or r.valid_to >= :as_of)))"

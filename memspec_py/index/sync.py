@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.index.db import get_meta, set_meta
 from memspec_py.index.freshness import bytes_of
-from memspec_py.index.rows import RECORD_COLUMNS, Rows, rows_of, unread
+from memspec_py.index.rows import RECORD_COLUMNS, TEXT_COLUMNS, Rows, rows_of, unread
 from memspec_py.store.listing import Stat, list_records, stat_of
 
 if TYPE_CHECKING:
@@ -27,10 +27,15 @@ if TYPE_CHECKING:
 RACY_NS = 2_000_000_000
 _BATCH = 500
 
-_INSERT_RECORD = (
-    f"insert into records ({', '.join(RECORD_COLUMNS)}) "
-    f"values ({', '.join('?' * len(RECORD_COLUMNS))})"
-)
+
+
+def _insertion(table: str, columns: tuple[str, ...]) -> str:
+    marks = ", ".join("?" * len(columns))
+    return f"insert into {table} ({', '.join(columns)}) values ({marks})"
+
+
+_INSERT_RECORD = _insertion("records", RECORD_COLUMNS)
+_INSERT_TEXT = _insertion("texts", TEXT_COLUMNS)
 
 
 class Delta(NamedTuple):
@@ -194,6 +199,7 @@ def _remove(db: sqlite3.Connection, paths: list[str]) -> None:
             if indexed:
                 _take_out(db, key, live)
             db.execute("delete from records where key = ?", (key,))
+            db.execute("delete from texts where key = ?", (key,))
         db.execute("delete from edges where path = ?", (path,))
         db.execute("delete from findings where path = ?", (path,))
 
@@ -204,8 +210,10 @@ def _insert(db: sqlite3.Connection, batch: list[Rows], fresh: list[Rows]) -> Non
         db.executemany(insert, [rows.file for rows in batch])
     except OverflowError:
         db.executemany(insert, [_storable(rows.file) for rows in batch])
-    records = [rows.record for rows in fresh if rows.record is not None]
-    db.executemany(_INSERT_RECORD, records)
+    last: int = db.execute("select coalesce(max(key), 0) from records").fetchone()[0]
+    readable = list(enumerate((rows for rows in fresh if rows.record is not None), last + 1))
+    db.executemany(_INSERT_RECORD, [(key, *(rows.record or ())) for key, rows in readable])
+    db.executemany(_INSERT_TEXT, [(key, *rows.text) for key, rows in readable])
     db.executemany(
         "insert into edges values (?, ?, ?, ?, ?)", [edge for rows in fresh for edge in rows.edges]
     )
@@ -226,7 +234,7 @@ def _storable(file: tuple[object, ...]) -> tuple[object, ...]:
 
 
 def _ids_seen_twice(db: sqlite3.Connection) -> set[str]:
-    return {id_ for (id_,) in db.execute("select id from records where shadowed")}
+    return {id_ for (id_,) in db.execute("select id from records where shadowed = 1")}
 
 
 def _shadow_doubles(db: sqlite3.Connection, doubtful: set[str]) -> None:
@@ -290,5 +298,5 @@ def _empty(db: sqlite3.Connection) -> None:
             " content = 'indexed_text', content_rowid = 'rowid',"
             " tokenize = 'porter unicode61 remove_diacritics 2')"
         )
-    for table in ("files", "records", "edges", "findings", "meta"):
+    for table in ("files", "records", "texts", "edges", "findings", "meta"):
         db.execute(f"delete from {table}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memspec_py.clock import NEVER, parse_instant
@@ -46,6 +47,7 @@ KEYS = (
     *("refines", "supports", "depends_on", "derived_from", "distinct_from"),
     *("answers", "closed", "resolved_by", "expires", "valid_from", "valid_to", "ext"),
 )
+_VALUES = attrgetter(*KEYS)
 FLAG_KEYS = frozenset({"pinned", "closed"})
 _KNOWN = frozenset(KEYS)
 _HEADING = re.compile(r"#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*\r?$")
@@ -81,7 +83,8 @@ def parse_record(data: bytes, limits: Limits) -> Record:
 
 def print_record(record: Record) -> str:
     """The canonical text of a new record's file."""
-    return frontmatter.compose(to_mapping(record), join_body(record.title, record.body))
+    text = join_body(record.title, record.body)
+    return frontmatter.compose(to_mapping(record), text, FLAG_KEYS)
 
 
 def edit_text(text: str, before: Record, after: Record) -> str:
@@ -98,16 +101,15 @@ def edit_text(text: str, before: Record, after: Record) -> str:
             changes.update(dict.fromkeys(legacy.old_names(key, raw), ABSENT))
     same_body = (before.title, before.body) == (after.title, after.body)
     body = None if same_body else join_body(after.title, after.body)
-    return frontmatter.patch(text, changes, body)
+    return frontmatter.patch(text, changes, body, FLAG_KEYS)
 
 
 def to_mapping(record: Record) -> dict[str, Plain]:
     """Front matter of a record in canonical order; what is empty is left out, but for ``tags``."""
     mapping: dict[str, Plain] = {}
-    for key in KEYS:
-        value = _plain(key, getattr(record, key))
+    for key, value in zip(KEYS, _VALUES(record), strict=True):
         if value or key == "tags":
-            mapping[key] = value
+            mapping[key] = _plain(key, value)
     mapping.update(record.extra)
     return mapping
 

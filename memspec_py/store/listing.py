@@ -80,8 +80,12 @@ class Listing:
         return dict(zip(self.paths, rows, strict=True))
 
     def newest(self) -> int:
-        """The latest change of any file, in nanoseconds; 0 for an empty store."""
-        return max((max(mtime, ctime) for _, _, mtime, ctime, _ in self._rows), default=0)
+        """The latest change of any file by the file system's clock, in nanoseconds.
+
+        That is its ctime: anybody can set an mtime, to a time in the future too. 0 for an empty
+        store.
+        """
+        return max((ctime for _, _, _, ctime, _ in self._rows), default=0)
 
 
 def list_records(root: Path | str) -> Listing:

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 _COMPARED = {
     "files": "path, size, mtime, ctime, inode, digest",
-    "records": "path, id, kind, label, state, live, shadowed, indexed, title, tags, body,"
-    " body_words, scope, created, fresh, check_by, expires, valid_from, valid_to, witness,"
-    " derived, head",
+    "records": "path, id, kind, label, state, live, shadowed, indexed, title_size, tags_size,"
+    " body_size, scope, created, fresh, check_by, expires, valid_from, valid_to, witness, derived",
+    "records natural join texts": "path, title, tags, body, body_words, head",
     "edges": "source, type, target, position, path",
     "findings": "path, position, code, severity, line, field, message",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memspec_py.errors import AmbiguousId, Invalid, NotFound
+from memspec_py.errors import AmbiguousId, Invalid, NotFound, StorageFailed
 from memspec_py.index.search import unreadable_path
 from memspec_py.record.frontmatter import Unreadable
 from memspec_py.record.model import is_expired, is_stale
@@ -14,6 +14,7 @@ from memspec_py.report import Finding
 from memspec_py.store import files
 from memspec_py.store.usage import uses_of
 from memspec_py.views.envelope import Envelope, envelope
+from memspec_py.workspace import Moved
 
 if TYPE_CHECKING:
     import sqlite3
@@ -99,11 +100,13 @@ def _shown(ws: Workspace, db: sqlite3.Connection, typed: str) -> Shown:
 
 
 def record_at(ws: Workspace, path: str) -> Record:
-    """The record in one file; raises ``Invalid`` with its findings, or ``NotFound``."""
+    """The record in one file; raises ``Invalid`` with its findings, or ``Moved``."""
     try:
         return parse_record(files.read(ws.path_of(path)), ws.settings.limits)
     except FileNotFoundError:
-        raise NotFound(f"{path} is gone", hint="run the command again") from None
+        raise Moved(f"{path} is gone", hint="run the command again") from None
+    except OSError as problem:
+        raise StorageFailed(f"{path} cannot be read: {problem.strerror or problem}") from None
     except Unreadable as problem:
         raise Invalid(f"{path} cannot be read", findings=problem.findings) from None
 
@@ -129,8 +132,9 @@ def _broken(db: sqlite3.Connection, path: str) -> Invalid:
             (path,),
         )
     ]
+    told = "; ".join(f"line {one.line or 1}: {one.message}" for one in findings)
     return Invalid(
-        "; ".join(f"{path}:{one.line or 1}: {one.message}" for one in findings),
+        f"{path} cannot be read: {told}",
         findings=findings,
         hint="mend it with `memspec edit`; `memspec doctor` shows every file like it",
     )
@@ -145,7 +149,8 @@ def _chain(db: sqlite3.Connection, id_: str, edge: str, now: str) -> tuple[Linke
         following = []
         for source in level:
             for (target,) in db.execute(
-                "select target from edges where source = ? and type = ? order by position",
+                "select e.target from edges e join records r on r.path = e.path and r.shadowed = 0"
+                " where e.source = ? and e.type = ? order by e.position",
                 (source, edge),
             ):
                 if target not in seen:
@@ -170,7 +175,7 @@ def _linked_from(db: sqlite3.Connection, id_: str, now: str) -> dict[str, tuple[
 
 def _linked(db: sqlite3.Connection, id_: str, now: str) -> Linked:
     row = db.execute(
-        "select json_extract(head, '$.title'), state from records where id = ? and shadowed = 0"
+        "select json_extract(head, '$.title'), state from shown where id = ? and shadowed = 0"
         " and (expires is null or expires > ?)",
         (id_, now),
     ).fetchone()

@@ -75,7 +75,7 @@ def hit_of(
 ) -> Hit:
     """The hit for one row of the index."""
     path, kind, label, state, check_by, text, body = db.execute(
-        "select path, kind, label, state, check_by, head, body from records where key = ?", (key,)
+        "select path, kind, label, state, check_by, head, body from shown where key = ?", (key,)
     ).fetchone()
     head = json.loads(text)
     return Hit(

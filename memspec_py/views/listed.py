@@ -78,9 +78,9 @@ def _check(wanted: Selection) -> None:
 def _page(ws: Workspace, db: sqlite3.Connection, wanted: Selection) -> ListReply:
     now = ws.now()
     clause, values = _clause(wanted, now)
-    total: int = db.execute(f"select count(*) from records r where {clause}", values).fetchone()[0]
+    total: int = db.execute(f"select count(*) from shown r where {clause}", values).fetchone()[0]
     keys = db.execute(
-        f"select r.key from records r where {clause}"
+        f"select r.key from shown r where {clause}"
         " order by r.created desc, r.id desc limit :limit offset :offset",
         {**values, "limit": wanted.limit, "offset": wanted.offset},
     ).fetchall()

@@ -226,26 +226,27 @@ def _verdict(
 
 
 def _reasons(asked: Question, kept_back: Hidden) -> list[str]:
-    notes = []
-    if kept_back.type:
-        which = f"--type {asked.type}" if asked.type else f"profile {asked.profile}"
-        notes.append(f"{which} hides {kept_back.type} matching records of other types")
-    if kept_back.as_of:
-        notes.append(f"{kept_back.as_of} matching records are not valid as of {asked.as_of}")
-    if kept_back.expired:
-        notes.append(f"{kept_back.expired} matching observations have expired")
-    if kept_back.superseded:
-        notes.append(
-            f"{kept_back.superseded} superseded records match (`memspec list --state superseded`)"
-        )
-    return notes
+    which = f"--type {asked.type}" if asked.type else f"profile {asked.profile}"
+    when = f"hidden by --as-of {asked.as_of}"
+    past = "superseded (`memspec list --state superseded`)"
+    reasons = (
+        (kept_back.type, f"of another type, hidden by {which}"),
+        (kept_back.as_of, when),
+        (kept_back.expired, "expired"),
+        (kept_back.superseded, past),
+    )
+    return [f"{_matching(count)} {reason}" for count, reason in reasons if count]
+
+
+def _matching(count: int) -> str:
+    return "1 matching record is" if count == 1 else f"{count} matching records are"
 
 
 def _scope_notes(db: sqlite3.Connection, filters: Filters, kept_back: Hidden) -> list[str]:
     """What the scope hides, and a scope with nearly the name that was asked for."""
     notes = []
     if kept_back.scope:
-        notes.append(f"{kept_back.scope} matching records belong to another scope")
+        notes.append(f"{_matching(kept_back.scope)} of another scope")
     if filters.scope is None and not kept_back.scope:
         return notes
     if filters.scope is not None:
@@ -272,7 +273,7 @@ def _list_questions(
 ) -> SearchReply:
     """Questions are listed, not ranked: open ones first, newest first, by a part of the title."""
     rows = db.execute(
-        "select r.key, r.id, json_extract(r.head, '$.title') from records r"
+        "select r.key, r.id, json_extract(r.head, '$.title') from shown r"
         f" where r.kind = 'question' and r.shadowed = 0 and {IN_SCOPE}"
         " order by r.state = 'resolved', r.created desc, r.id desc",
         {"scope": filters.scope},

@@ -74,7 +74,7 @@ def _status(ws: Workspace, db: sqlite3.Connection) -> Status:
         return dict(rows.fetchall())
 
     stale = db.execute(
-        "select id, label, json_extract(head, '$.title'), check_by from records"
+        "select id, label, json_extract(head, '$.title'), check_by from shown"
         f" where {_STALE} order by check_by, id limit {_MOST_SHOWN}",
         now,
     )
