@@ -12,8 +12,9 @@ import re
 from memspec_py.text import fold, unspaced_runs
 
 _CAMEL = re.compile(r"[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
-_INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
-_LAST_OF_WORD = re.compile(r"[A-Za-z0-9]*")
+_CAPITAL = re.compile("[A-Z]")
+_SMALL = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+_WORD_LETTERS = _SMALL | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _SIGNED = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z](?:\+\+|#)(?!\w)")
 _PICTOGRAM = "[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 
@@ -54,21 +55,31 @@ def _plain_form(word: str) -> str:
 def _camel_words(text: str) -> list[str]:
     """The words with an inner capital, in order.
 
-    Found by the capital and widened to the word: one pattern for the whole word would start anew at
-    each letter of every word, ten times as slow.
+    Found by their capitals and widened to the word: one pattern for the whole word would start anew
+    at each letter of every word, ten times as slow.
     """
     found = []
     end = 0
-    for inner in _INNER_CAPITAL.finditer(text):
-        if inner.start() < end:
+    for capital in _CAPITAL.finditer(text):
+        at = capital.start()
+        if at < end or not _is_inner(text, at):
             continue
-        start = inner.start()
-        while start > end and text[start - 1].isalnum() and text[start - 1].isascii():
+        start = at
+        while start > end and text[start - 1] in _WORD_LETTERS:
             start -= 1
-        last = _LAST_OF_WORD.match(text, inner.start())
-        end = last.end() if last else inner.end()
+        end = at
+        while end < len(text) and text[end] in _WORD_LETTERS:
+            end += 1
         found.append(text[start:end])
     return found
+
+
+def _is_inner(text: str, at: int) -> bool:
+    """Whether the capital follows a small letter or digit, or leads the last word of HTTPServer."""
+    if at and text[at - 1] in _SMALL:
+        return True
+    following = text[at + 1 : at + 3]
+    return following[:1].isupper() and following[1:].islower() and following.isascii()
 
 
 def camel_parts(word: str) -> list[str]:

@@ -49,6 +49,7 @@ KEYS = (
 )
 _VALUES = attrgetter(*KEYS)
 FLAG_KEYS = frozenset({"pinned", "closed"})
+
 _KNOWN = frozenset(KEYS)
 _HEADING = re.compile(r"#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*\r?$")
 _ANY_HEADING = re.compile(r"^#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
