@@ -170,8 +170,8 @@ def content_words(said: Iterable[str]) -> list[str]:
     for word in said:
         if word in (AND, "and"):
             kept.append(AND)
-        elif before[-1:].isdigit() and word in _UNITS:
-            kept.append(_UNITS[word])
+        elif (before[-1:].isdigit() or before in _NUMBERS) and word in _UNITS:
+            kept.append(stood_for(_UNITS[word]))
         elif word not in _FILLER:
             kept += _pieces(word)
         before = word

@@ -46,6 +46,7 @@ def compare(one: str, other: str, one_body: str = "", other_body: str = "") -> L
         ("Tokens expire after 15 min", "Tokens expire after 15 minutes"),
         ("Poller wakes every 45s", "Poller wakes every 45 seconds"),
         ("Poller retries five times", "Poller retries 5 times"),
+        ("Access tokens live for 15 minutes", "the access-tokens live for fifteen minutes"),
         ("Keep 10,000 readings", "Keep 10000 readings"),
         ("Requires Python v3.11", "Requires Python version 3.11"),
         ("Cap the queue at 80%", "Cap the queue at 80 percent"),
