@@ -1,0 +1,448 @@
+"""The published schemas are current, sound and strict, and every reply fits its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from click.testing import CliRunner
+from jsonschema import Draft202012Validator
+
+from memspec_py.acts import edit
+from memspec_py.cli.main import main as memspec
+from memspec_py.errors import Busy, Conflict, MemspecError, NearDuplicate, StorageFailed
+from memspec_py.record import schema as published_schema
+from memspec_py.record.model import Anchor, Evidence, Kind, State, Type, Witness
+from memspec_py.record.parse import KEYS
+from memspec_py.record.schema import schema
+from memspec_py.report import as_json
+from memspec_py.store.lock import StoreLock
+from memspec_py.testing import TempStore, a_record, an_id
+from tests.schemas.__main__ import differences, main, published, schemas
+from tests.schemas.record import FIELDS, NOT_BY_EDIT
+from tests.schemas.replies import REPLIES, Reply, reply_schema
+from tests.schemas.words import MEANINGS, OBJECTS, SHAPES, error_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NAMES = ("record", *REPLIES, "error")
+SUPERSEDED, HEIR, QUESTION, STALE, EXPIRED, PROCEDURE, NOTED = (an_id(n) for n in range(1, 8))
+LONG_AGO = "2020-01-01T00:00:00.000Z"
+FAR = "2999-01-01T00:00:00.000Z"
+
+
+class Printed(NamedTuple):
+    """What a command left behind: its exit code, and the JSON of its last line on each stream."""
+
+    code: int
+    reply: dict[str, Any]
+    error: dict[str, Any]
+
+
+class Shell:
+    """Runs commands with ``--json`` on one store."""
+
+    def __init__(self, store: TempStore, capsys: pytest.CaptureFixture[str]) -> None:
+        self.store = store
+        self._capsys = capsys
+
+    def run(self, command: str, *arguments: str) -> Printed:
+        """Run a command and read what it printed."""
+        place = [] if command == "init" else ["--cwd", str(self.store.project)]
+        with pytest.raises(SystemExit) as leaving:
+            memspec([command, *place, "--json", *arguments])
+        out, err = self._capsys.readouterr()
+        return Printed(int(leaving.value.code or 0), _last_json(out), _last_json(err))
+
+
+def _last_json(text: str) -> dict[str, Any]:
+    lines = text.splitlines()
+    found: dict[str, Any] = json.loads(lines[-1]) if lines else {}
+    return found
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> TempStore:
+    """A store with a record of every sort, a broken file and a setting that makes no sense."""
+    store = TempStore(tmp_path)
+    for record in (
+        a_record(
+            1,
+            title="Tokens live an hour",
+            state=State.SUPERSEDED,
+            superseded_by=(HEIR,),
+            supersede_reason="too short",
+        ),
+        a_record(
+            2,
+            title="Tokens live a day",
+            body="AUTH_TOKEN_TTL is a day.",
+            tags=("auth", "token"),
+            scope="api",
+            pinned=True,
+            check_by="never",
+            last_verified=LONG_AGO,
+            verified_with=Witness.ANCHOR,
+            valid_from=LONG_AGO,
+            valid_to=FAR,
+            anchors=(Anchor(file="auth.py", sha="0" * 40, extra={"note": None}),),
+            evidence=(Evidence(url="https://example.com", added=LONG_AGO),),
+            supersedes=(SUPERSEDED,),
+            refines=(STALE,),
+            conflicts_with=(an_id(99),),
+            ext={"ticket": ["A-1", None]},
+            extra={"owner": {"name": "me"}},
+        ),
+        a_record(
+            3,
+            kind=Kind.QUESTION,
+            title="How long do tokens live?",
+            state=State.RESOLVED,
+            closed=True,
+            answers=(HEIR,),
+            resolved_by="human:ann",
+        ),
+        a_record(4, title="Logins need a token", check_by=LONG_AGO, derived_from=(HEIR,)),
+        a_record(5, kind=Kind.OBSERVATION, title="The token page is slow", expires=LONG_AGO),
+        a_record(
+            6,
+            title="Rotate the token key",
+            type=Type.PROCEDURE,
+            requires_human=("press the button",),
+        ),
+        a_record(7, kind=Kind.OBSERVATION, title="The token test is flaky", expires=FAR),
+    ):
+        store.put(record)
+    store.write("memory/facts/broken.md", "no front matter\n")
+    store.write(f"memory/facts/{an_id(8)}.md", f"---\nid: {an_id(8)}\ntags: {{}}\n---\n# Broken\n")
+    store.write("config.yaml", "decay:\n  fact: soon\n")
+    return store
+
+
+@pytest.fixture
+def shell(store: TempStore, capsys: pytest.CaptureFixture[str]) -> Shell:
+    """A command line on that store."""
+    return Shell(store, capsys)
+
+
+def complaints(name: str, reply: object) -> list[str]:
+    """What a schema says against a reply."""
+    errors = Draft202012Validator(schema(name)).iter_errors(reply)
+    return [f"{error.json_path}: {error.message}" for error in errors]
+
+
+def parts_of(node: object) -> Iterator[dict[str, Any]]:
+    """Every mapping inside a schema, itself included."""
+    if isinstance(node, dict):
+        yield node
+    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from parts_of(part)
+
+
+def test_everything_published_is_current(repository: Path) -> None:
+    """`bin/schema` has nothing to do."""
+    assert differences(repository) == []
+
+
+def test_the_check_tells_what_is_not_current(tmp_path: Path) -> None:
+    """`bin/schema --check` writes nothing and exits 1 for what is missing, changed or left over."""
+    run = CliRunner().invoke
+    root = ["--root", str(tmp_path)]
+    missing = run(main, ["--check", *root])
+    assert (missing.exit_code, list(tmp_path.iterdir())) == (1, [])
+    assert "SCHEMA.md is missing" in missing.output
+    assert run(main, root).exit_code == 0
+    assert run(main, ["--check", *root]).exit_code == 0
+    (tmp_path / "SCHEMA.md").write_text("old", encoding="utf-8")
+    (tmp_path / "schema" / "old-reply.schema.json").write_text("{}", encoding="utf-8")
+    stale = run(main, ["--check", *root])
+    assert (stale.exit_code, stale.output.splitlines()) == (
+        1,
+        ["SCHEMA.md is not current", "schema/old-reply.schema.json is not made from anything"],
+    )
+    run(main, root)
+    assert differences(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_schema_is_valid(name: str) -> None:
+    """Each is a schema of draft 2020-12, says so, and has an id of its own."""
+    one = schema(name)
+    Draft202012Validator.check_schema(one)
+    assert one["$schema"] == Draft202012Validator.META_SCHEMA["$id"]
+    assert one["$id"] == f"urn:memspec-py:schema:{name}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_field_is_described(name: str) -> None:
+    """No field, and no part of a reply, is without a sentence."""
+    parts = {key: part for key, part in schema(name).items() if key != "allOf"}
+    for part in (parts, *parts.get("$defs", {}).values()):
+        assert part["description"].endswith(".")
+    for part in parts_of(parts):
+        for key, field in part.get("properties", {}).items():
+            assert field["description"].endswith("."), key
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pattern_means_the_same_everywhere(name: str) -> None:
+    r"""Patterns keep to what ECMAScript, Python and RE2 share, and none leans on `$` or `\Z`."""
+    patterns = [part["pattern"] for part in parts_of(schema(name)) if "pattern" in part]
+    for pattern in patterns:
+        assert isinstance(pattern, str)
+        assert not re.search(r"\$|\\[^S.]|\(\?", pattern), pattern
+    assert patterns or name not in ("record", "get-reply", "search-reply")
+
+
+@pytest.mark.parametrize("name", [*REPLIES, "error"])
+def test_a_reply_has_no_other_fields(name: str) -> None:
+    """Every object of a reply that has fields is closed, so that a new one needs its schema."""
+    for part in parts_of(schema(name)):
+        if "properties" in part and part.get("type") == "object":
+            assert part["additionalProperties"] is False
+
+
+def test_every_line_of_the_words_is_used() -> None:
+    """No meaning and no shape is left over from a field that is gone."""
+    every = schemas()
+    objects = {part: body for one in every.values() for part, body in one.get("$defs", {}).items()}
+    objects |= {reply.cls.__name__: every[name] for name, reply in REPLIES.items()}
+    objects["Envelope"] = every["search-reply"]
+    for name, meanings in MEANINGS.items():
+        shown = objects[name]["properties"]
+        assert {key: shown[key]["description"] for key in meanings} == meanings
+    for field in SHAPES:
+        name, _, key = field.partition(".")
+        assert key in MEANINGS[name]
+    assert objects.keys() >= OBJECTS.keys()
+    assert FIELDS.keys() == set(KEYS)
+
+
+def test_a_field_without_words_stops_the_generator() -> None:
+    """Whoever adds a field to a reply has to say what it means."""
+
+    @dataclass(frozen=True)
+    class Check:
+        name: str
+        surprise: str
+
+    with pytest.raises(KeyError, match="surprise"):
+        reply_schema("check", Reply("a test", Check))
+
+
+def test_edit_may_not_change_what_the_page_says() -> None:
+    """SCHEMA.md names the fields that an edit refuses to change."""
+    assert NOT_BY_EDIT == edit._FIXED  # noqa: SLF001 - the page has no other way to know
+
+
+def test_every_error_code_is_published() -> None:
+    """The error schema knows the code of every class in `errors`."""
+    assert {MemspecError.code, NearDuplicate.code, StorageFailed.code} <= set(error_codes())
+    assert schema("error")["properties"]["error"]["properties"]["code"]["enum"] == error_codes()
+
+
+def test_the_schemas_of_a_wheel_are_found(repository: Path) -> None:
+    """The build puts the folder `schema/` where an installed package looks for it first."""
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
+    (source, target) = next(
+        iter(project["tool"]["hatch"]["build"]["targets"]["wheel"]["sources"].items())
+    )
+    in_package, in_checkout = published_schema._PLACES  # noqa: SLF001
+    assert repository / source == in_checkout
+    assert repository / target == in_package
+    written = {path for path in published() if path.startswith(f"{source}/")}
+    assert written == {f"schema/{name}.schema.json" for name in NAMES}
+
+
+def test_a_schema_that_is_not_published_is_missed() -> None:
+    """A wrong name is an error and not an empty schema."""
+    with pytest.raises(FileNotFoundError, match=r"records\.schema\.json"):
+        schema("records")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["token"], {"unreadable", "warnings"}),
+        (["token", "--explain", "--full", "--expand-edges", "--include-superseded"], {"results"}),
+        (["tokens", "--type", "question"], {"type"}),
+        (["token", "--type", "observation", "--as-of", "2026-01-01", "--scope", "web"], {"as_of"}),
+        (["zebra"], set()),
+        ([""], set()),
+    ],
+)
+def test_a_search_reply_fits(shell: Shell, arguments: list[str], shown: set[str]) -> None:
+    """Whatever is asked of a search."""
+    shell.run("search", "token")  # a second search shows the use that the first one noted
+    printed = shell.run("search", *arguments)
+    assert complaints("search-reply", printed.reply) == []
+    assert all(printed.reply[key] for key in shown)
+
+
+def test_every_part_of_a_hit_has_been_seen(shell: Shell) -> None:
+    """Some searches show all fields a hit can have, so that none goes unchecked."""
+    seen: set[str] = set()
+    options = ("--scope", "api", "--explain", "--full", "--expand-edges", "--include-superseded")
+    for arguments in (["token", *options], ["token", *options], ["", "--type", "question"]):
+        reply = shell.run("search", *arguments).reply
+        assert complaints("search-reply", reply) == []
+        seen = seen.union(*reply["results"])
+    assert seen == schema("search-reply")["$defs"]["Hit"]["properties"].keys()
+
+
+def test_sessions_fit(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A use within a session is counted, and fits."""
+    monkeypatch.setenv("MEMSPEC_SESSION_ID", "one")
+    shell.run("search", "token")
+    printed = shell.run("search", "token")
+    assert printed.reply["results"][0]["sessions"] == 1
+    assert complaints("search-reply", printed.reply) == []
+
+
+@pytest.mark.parametrize("record_id", [SUPERSEDED, HEIR, QUESTION, STALE, PROCEDURE, NOTED])
+def test_a_get_reply_fits(shell: Shell, record_id: str) -> None:
+    """For each sort of record, and the front matter in it fits the schema of records."""
+    printed = shell.run("get", record_id)
+    assert complaints("get-reply", printed.reply) == []
+    assert complaints("record", printed.reply["record"]) == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["--state", "any", "--limit", "2"], ["--tag", "no"]])
+def test_a_list_reply_fits(shell: Shell, arguments: list[str]) -> None:
+    """With records, with a next page, and with nothing."""
+    assert complaints("list-reply", shell.run("list", *arguments).reply) == []
+
+
+def test_a_status_reply_fits(shell: Shell) -> None:
+    """With stale records, expired ones and files that cannot be read."""
+    printed = shell.run("status")
+    assert complaints("status-reply", printed.reply) == []
+    assert printed.reply["stale"]
+    assert printed.reply["unreadable_count"] == 2
+
+
+def test_a_doctor_reply_fits(shell: Shell) -> None:
+    """With findings, and after mending."""
+    shell.store.write("memory/facts/misplaced.md", "---\nid: x\n---\n")
+    found = shell.run("doctor")
+    mended = shell.run("doctor", "--fix")
+    assert (found.code, mended.code) == (1, 1)
+    for printed in (found, mended):
+        assert complaints("doctor-reply", printed.reply) == []
+    assert {"fix", "line", "field"} <= {key for one in found.reply["findings"] for key in one}
+
+
+def test_an_init_reply_fits(shell: Shell, tmp_path: Path) -> None:
+    """The first time and the second."""
+    for created in (True, False):
+        printed = shell.run("init", str(tmp_path / "new"))
+        assert complaints("init-reply", printed.reply) == []
+        assert bool(printed.reply["created"]) is created
+
+
+def test_a_remember_reply_fits(shell: Shell) -> None:
+    """With every option, and forced past a duplicate."""
+    (shell.store.project / "auth.py").write_text("x = 1\n", encoding="utf-8")
+    options = ["--source", "tests", "--scope", "api", "--check-by", "never"]
+    proof = ["--anchor", str(shell.store.project / "auth.py"), "--anchor", "gone.py"]
+    first = shell.run(
+        "remember", "fact", "Passwords use argon2", *options, *proof, "--evidence", "https://e.org"
+    )
+    again = shell.run("remember", "fact", "Passwords use argon2", "--source", "tests", "--force")
+    doubled = shell.run("remember", "fact", "Passwords use argon2", *options, "--force")
+    for printed in (first, again, doubled):
+        assert complaints("remember-reply", printed.reply) == []
+    assert first.reply["unresolved"]
+    assert first.reply["evidence"]
+    assert doubled.reply["duplicates"]
+
+
+def test_an_observe_reply_fits(shell: Shell) -> None:
+    """With an expiry and without."""
+    for ttl in ("7d", "never"):
+        printed = shell.run("observe", f"seen with {ttl}", "--ttl", ttl)
+        assert complaints("observe-reply", printed.reply) == []
+        assert ("expires" in printed.reply) is (ttl != "never")
+
+
+def test_an_edit_reply_fits(shell: Shell, tmp_path: Path) -> None:
+    """With a change and without."""
+    copy = shell.store.ms.edit_copy(STALE)
+    for text in (copy.text, copy.text.replace("Logins need", "A login needs")):
+        (tmp_path / "edited.md").write_text(text, encoding="utf-8")
+        printed = shell.run("edit", STALE, "--from", str(tmp_path / "edited.md"))
+        assert complaints("edit-reply", printed.reply) == []
+        assert bool(printed.reply["changed"]) is (text != copy.text)
+
+
+def test_an_adopt_reply_fits(store: TempStore) -> None:
+    """With records that are new, there already, and refused for several reasons."""
+    batch = [
+        a_record(50, title="Caches are warm"),
+        a_record(2),
+        a_record(51, title="Dangling", refines=(an_id(98),)),
+        replace(a_record(52, title="No such id"), id="ms_x"),
+    ]
+    reply = as_json(store.ms.adopt(batch))
+    assert isinstance(reply, dict)
+    assert complaints("adopt-reply", reply) == []
+    assert (reply["created"], reply["present"], reply["refused"]) == (1, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["get", "ms_00000000000000000000000000"], "not-found"),
+        (["get", SUPERSEDED[:8]], "ambiguous-id"),
+        (["get", an_id(8)], "invalid"),
+        (["get"], "usage"),
+        (["search", "token", "--limit", "0"], "usage"),
+        (["search", "token", "--as-of", "soon"], "invalid"),
+        (
+            ["remember", "fact", "Tokens live a day", "--source", "x", "--scope", "api"],
+            "near-duplicate",
+        ),
+        (["remember", "fact", "New", "--source", "unknown"], "invalid"),
+    ],
+)
+def test_an_error_fits(shell: Shell, arguments: list[str], code: str) -> None:
+    """Each sort of error, with what its details hold."""
+    printed = shell.run(*arguments)
+    assert complaints("error", printed.error) == []
+    assert printed.error["error"]["code"] == code
+    assert printed.code > 0
+    assert printed.reply == {}
+
+
+def test_an_error_about_files_fits(shell: Shell, tmp_path: Path) -> None:
+    """Errors of the store itself, whose details name files."""
+    nested = shell.run("init", str(shell.store.project / "below"))
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / ".memspec").write_text("", encoding="utf-8")
+    taken = shell.run("init", str(tmp_path / "taken"))
+    nowhere = shell.run("status", "--cwd", str(shell.store.home))
+    codes = [one.error["error"]["code"] for one in (nested, taken, nowhere)]
+    assert codes == ["nested-store", "storage", "no-store"]
+    for printed in (nested, taken, nowhere):
+        assert complaints("error", printed.error) == []
+
+
+def test_an_error_about_others_fits(store: TempStore) -> None:
+    """Errors that come from another process, or another writer."""
+    copy = store.ms.edit_copy(STALE)
+    store.write(copy.path, copy.text + "more\n")
+    with pytest.raises(Conflict) as conflict:
+        store.ms.replace_text(copy, copy.text + "other\n")
+    with StoreLock(store.root, command="memspec test"), ThreadPoolExecutor() as another:
+        busy = another.submit(StoreLock(store.root, timeout=0).__enter__).exception()
+    assert isinstance(busy, Busy)
+    for problem in (conflict.value, busy):
+        assert problem.details
+        assert complaints("error", {"error": problem.as_dict()}) == []
