@@ -9,7 +9,9 @@ from typing import Protocol
 NEVER = "never"
 
 _CANONICAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
-_DURATION = re.compile(r"(\d{1,6})([dhm])\Z")
+# ``fromisoformat`` takes any character between date and time, and digits of any alphabet.
+_ISO_LETTERS = re.compile(r"[0-9TWZ:.,+\- ]+\Z")
+_DURATION = re.compile(r"([0-9]{1,6})([dhm])\Z")
 _UNITS = {"d": "days", "h": "hours", "m": "minutes"}
 
 
@@ -82,7 +84,10 @@ def age_days(now: datetime, canonical: str) -> float:
 
 def _aware(text: str) -> datetime:
     try:
-        moment = datetime.fromisoformat(text.strip() if not text[:1].isdigit() else text)
+        clean = text.strip()
+        if not _ISO_LETTERS.match(clean):
+            raise ValueError(clean)
+        moment = datetime.fromisoformat(clean)
         if moment.tzinfo is None:
             return moment.replace(tzinfo=UTC)
         return moment.astimezone(UTC)

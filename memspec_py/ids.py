@@ -26,7 +26,8 @@ def new_id(moment: datetime, entropy: bytes) -> str:
     """A fresh id: 48 bits of milliseconds, then 80 bits of ``entropy`` (ten bytes)."""
     from ulid import ULID  # 35 ms of imports, and only a write needs it
 
-    milliseconds = int(moment.timestamp() * 1000)
+    # Not by way of a float, which would be a millisecond off now and then.
+    milliseconds = (moment - _EPOCH) // timedelta(milliseconds=1)
     return f"{PREFIX}{ULID.from_bytes(milliseconds.to_bytes(6, 'big') + entropy)}"
 
 

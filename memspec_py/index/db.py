@@ -166,6 +166,7 @@ def new_file(local: str) -> sqlite3.Connection:
         create_tables(db)
     except BaseException:
         db.close()
+        abandon(local)
         raise
     return db
 
@@ -241,7 +242,7 @@ def _opened(address: str, patience: float, *, uri: bool = False) -> sqlite3.Conn
 
 def _remove_leftovers(local: str) -> None:
     for name in os.listdir(local):
-        if name.startswith(".tmp-") and name.endswith((INDEX_NAME, STAMP_NAME)):
+        if name.startswith(".tmp-") and (INDEX_NAME in name or STAMP_NAME in name):
             os.unlink(os.path.join(local, name))
 
 

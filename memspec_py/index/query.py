@@ -33,20 +33,21 @@ _BETWEEN = dict.fromkeys(
 )
 _JOINTS = re.compile(r"[._/:\\@#-]+")
 _PLAIN_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+\Z")
-_IGNORED = FUNCTION_WORDS | NEGATIONS
+# "Which database do we use": a question is about the database.
+_IGNORED = FUNCTION_WORDS | NEGATIONS | {"use", "used", "uses", "using"}
 _MOST_PARTS = 64
 
 
 class Term(NamedTuple):
     """One word of a query.
 
-    ``whole`` is the FTS5 expression a record must match to carry the term; ``loose`` also accepts
-    its parts and only counts when no record carries everything.
+    ``whole`` is the FTS5 expression a record must match to carry the term. ``loose`` are the
+    expressions of its parts, any of which will do in a record that carries only some terms.
     """
 
     shown: str
     whole: str
-    loose: str
+    loose: tuple[str, ...]
 
 
 class Query(NamedTuple):
@@ -61,11 +62,11 @@ class Query(NamedTuple):
 
     def has_loose_form(self) -> bool:
         """Whether ``any_term`` can match what ``all_terms`` does not."""
-        return len(self.terms) > 1 or any(term.loose != term.whole for term in self.terms)
+        return len(self.terms) > 1 or any(term.loose != (term.whole,) for term in self.terms)
 
     def any_term(self) -> str:
         """The expression for records that carry some of it."""
-        return " OR ".join(dict.fromkeys(term.loose for term in self.terms))
+        return " OR ".join(dict.fromkeys(part for term in self.terms for part in term.loose))
 
 
 def parse_query(text: str, limit: int) -> Query:
@@ -132,8 +133,8 @@ def _compound_term(chunk: str, words: list[str]) -> Term:
         whole = f"({_quoted(chunk)} OR ({every}))"
     else:
         whole = _quoted(chunk)
-    loose = " OR ".join((_quoted(chunk), *map(_word, content)))
-    return Term(chunk, whole, loose)
+    # Not the whole again: counting it beside its parts lets compounds outweigh plain words.
+    return Term(chunk, whole, tuple(map(_word, content)))
 
 
 def _unspaced_term(chunk: str) -> Term:
@@ -155,7 +156,7 @@ def _unspaced_term(chunk: str) -> Term:
         if any(map(str.isalnum, word)):
             whole.append(_word(word))
             loose.append(_word(word))
-    return Term(chunk, "(" + " AND ".join(_few(whole)) + ")", " OR ".join(_few(loose)))
+    return Term(chunk, "(" + " AND ".join(_few(whole)) + ")", tuple(_few(loose)))
 
 
 def _few(parts: list[str]) -> list[str]:
@@ -174,7 +175,7 @@ def _word(word: str) -> str:
 
 
 def _same(shown: str, expression: str) -> Term:
-    return Term(shown, expression, expression)
+    return Term(shown, expression, (expression,))
 
 
 def _quoted(text: str) -> str:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Freshness reorders at most this many of the best records by text, or three pages if that is more.
 _CANDIDATES = 50
+# The filters are first tried on so many times the records that are wanted.
+_FEW = 4
 _MOST_EXPANDED = 50
 
 _BM25 = f"bm25(words, {TITLE_WEIGHT}, {TAGS_WEIGHT}, {BODY_WEIGHT})"
@@ -204,31 +206,78 @@ def _tier(
     recency: float,
     now: datetime,
 ) -> list[Found]:
-    clause, values = filters.clause()
+    most = max(_CANDIDATES, 3 * limit)
+    rows = _best(db, expression, filters, most)
     averages = sizes_of(get_meta(db, "sizes") or "")
-    rows = db.execute(
-        "select r.key, r.id, r.label, r.fresh, r.title_size, r.tags_size, r.body_size,"
-        f" {_BM25} as score from words"
-        f" join records r on r.key = words.rowid where words match :match and {clause}"
-        " order by score, r.id limit :most",
-        {"match": expression, "most": max(_CANDIDATES, 3 * limit), **values},
-    )
     found = [
         Found(
-            key,
-            id_,
+            row.key,
+            row.id,
             Score(
                 tier=tier,
-                text=-score,
-                length=length_correction(Sizes(title, tags, body), averages),
+                text=-row.score,
+                length=length_correction(Sizes(row.title, row.tags, row.body), averages),
                 recency=recency,
-                freshness=freshness(label, fresh, now),
+                freshness=freshness(row.label, row.fresh, now),
             ),
         )
-        for key, id_, label, fresh, title, tags, body, score in rows
+        for row in rows
     ]
     found.sort(key=lambda hit: (-hit.score.total, hit.id))
     return found
+
+
+class _Match(NamedTuple):
+    key: int
+    id: str
+    label: str
+    fresh: str
+    title: int
+    tags: int
+    body: int
+    score: float
+
+
+_MATCH = "r.key, r.id, r.label, r.fresh, r.title_size, r.tags_size, r.body_size"
+
+
+def _best(db: sqlite3.Connection, expression: str, filters: Filters, most: int) -> list[_Match]:
+    """The best records by text that pass the filters, ties by id.
+
+    The filters are tried on the best few first, which is nearly always enough and spares a look at
+    each of thousands of matches. Where it is not, or where a tie could have been cut, all are.
+    """
+    clause, values = filters.clause()
+    few = _FEW * most
+    best = db.execute(
+        f"select rowid, {_BM25} as score from words where words match ? order by score limit ?",
+        (expression, few),
+    ).fetchall()
+    keys = ", ".join(str(key) for key, _ in best)
+    scores = dict(best)
+    rows = [
+        _Match(*row, scores[row[0]])
+        for row in db.execute(
+            f"select {_MATCH} from records r where r.key in ({keys}) and {clause}", values
+        )
+    ]
+    rows.sort(key=lambda row: (row.score, row.id))
+    is_cut = len(best) == few
+    if is_cut and (len(rows) < most or rows[most - 1].score >= best[-1][1]):
+        return _best_of_all(db, expression, filters, most)
+    return rows[:most]
+
+
+def _best_of_all(
+    db: sqlite3.Connection, expression: str, filters: Filters, most: int
+) -> list[_Match]:
+    clause, values = filters.clause()
+    rows = db.execute(
+        f"select {_MATCH}, {_BM25} as score from words join records r on r.key = words.rowid"
+        f" where words match :match and {clause} order by score, r.id limit :most",
+        {"match": expression, "most": most, **values},
+    )
+    return [_Match(*row) for row in rows]
 
 
 def _links(

@@ -125,24 +125,21 @@ def _apply(
     todo = delta(known, listing.stats(), racy)
     if todo.gone:
         # A file that moved from folder to folder while these were listed, one after the other, may
-        # have been in none of them. Its old name is gone now, so a second look finds the new one.
+        # have been in none of them; and rows that another process wrote meanwhile may be newer than
+        # the listing. The old name is gone now and nobody else writes rows: look once more.
         listing = list_records(root)
         todo = delta(known, listing.stats(), racy)
     stats = listing.stats()
-    # The listing may be older than the rows, which another process brought up to date meanwhile;
-    # what differs is therefore settled by the disk as it is now.
-    gone = [path for path in todo.gone if not os.path.lexists(f"{root}/{path}")]
-    read = todo.read + [path for path in todo.gone if path not in set(gone)]
     doubtful = _ids_seen_twice(db)
     changed = 0
     found: dict[str, int] = {}
-    for batch in _batches(read_all(root, read, limits)):
+    for batch in _batches(read_all(root, todo.read, limits)):
         fresh = [rows for rows in batch if _is_news(rows, digests)]
         found.update(map(_last_touched, batch))
         _remove(db, [str(rows.file[0]) for rows in fresh if rows.file[0] in known])
         _insert(db, batch, fresh)
         changed += len(fresh)
-    gone += [path for path in read if path not in found and path in known]
+    gone = todo.gone + [path for path in todo.read if path not in found and path in known]
     _remove(db, gone)
     db.executemany("delete from files where path = ?", [(path,) for path in gone])
     _shadow_doubles(db, doubtful)
@@ -155,7 +152,7 @@ def _apply(
     closed = {path for (path,) in db.execute("select path from files where digest = ''")}
     racy = [path for path, moment in newest.items() if moment > now_ns - RACY_NS or path in closed]
     set_meta(db, "racy", json.dumps(racy))
-    return Synced(len(read), changed, len(gone), listing)
+    return Synced(len(todo.read), changed, len(gone), listing)
 
 
 def _last_touched(rows: Rows) -> tuple[str, int]:

@@ -40,7 +40,7 @@ def envelope(ws: Workspace, db: sqlite3.Connection) -> Envelope:
     if rows:
         count = db.execute("select count(distinct path) from findings").fetchone()[0]
     found = [
-        {"path": path, "code": code, "line": line, "message": message}
+        {"path": path, "code": code, **({"line": line} if line else {}), "message": message}
         for path, code, line, message in rows
     ]
     found += [finding.as_dict() for finding in ws.index.unlisted]
