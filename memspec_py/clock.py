@@ -85,9 +85,7 @@ def age_days(now: datetime, canonical: str) -> float:
 def _aware(text: str) -> datetime:
     try:
         clean = text.strip()
-        if not _ISO_LETTERS.match(clean):
-            raise ValueError(clean)
-        moment = datetime.fromisoformat(clean)
+        moment = datetime.fromisoformat(clean if _ISO_LETTERS.match(clean) else "")
         if moment.tzinfo is None:
             return moment.replace(tzinfo=UTC)
         return moment.astimezone(UTC)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 PREFIX = "ms_"
 
@@ -27,7 +24,7 @@ def new_id(moment: datetime, entropy: bytes) -> str:
     from ulid import ULID  # 35 ms of imports, and only a write needs it
 
     # Not by way of a float, which would be a millisecond off now and then.
-    milliseconds = (moment - _EPOCH) // timedelta(milliseconds=1)
+    milliseconds = (moment - datetime.fromtimestamp(0, UTC)) // timedelta(milliseconds=1)
     return f"{PREFIX}{ULID.from_bytes(milliseconds.to_bytes(6, 'big') + entropy)}"
 
 

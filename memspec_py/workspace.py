@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _MOST_CANDIDATES = 10
 _READER_SECONDS = 2.0
+_MOST_TRIES = 3
 
 
 class Moved(NotFound):
@@ -68,8 +69,8 @@ class Workspace:
     def read(self, answer: Callable[[sqlite3.Connection], _T]) -> _T:
         """An answer from a current index, all of it from one state of the index.
 
-        An index that turns out to be damaged while it answers is replaced and asked again, and so
-        is one whose file moved away before it was read (``Moved``).
+        An index that turns out to be damaged while it answers, or was touched by somebody else
+        meanwhile, is replaced and asked again; so is one that names a file that moved (``Moved``).
         """
         try:
             return self._read(answer)
@@ -118,12 +119,21 @@ class Workspace:
 
     def _read(self, answer: Callable[[sqlite3.Connection], _T]) -> _T:
         self._finish_journals()
-        self.index.refresh()
-        try:
-            return _at_once(self.index.db, answer)
-        except sqlite3.DatabaseError as problem:
-            self.index.failed(problem)
-            return _at_once(self.index.db, answer)
+        for _ in range(_MOST_TRIES):
+            self.index.refresh()
+            try:
+                found = _at_once(self.index.db, answer)
+            except sqlite3.DatabaseError as problem:
+                self.index.failed(problem)
+                return _at_once(self.index.db, answer)
+            except Exception:
+                if self.index.is_proven():
+                    raise
+            else:
+                if self.index.is_proven():
+                    return found
+        self.index.failed("somebody else writes the file all the time")
+        return _at_once(self.index.db, answer)
 
     def _finish_journals(self) -> None:
         """Finish what a killed writer left, or wait for one that is still at it.

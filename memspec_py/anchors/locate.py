@@ -37,8 +37,8 @@ def anchor_file(typed: str, *, cwd: Path, project: Path) -> Anchor | Unresolved:
     own = repository_of(project)
     theirs = repository_of(found)
     if theirs is not None and theirs != own:
-        relative = found.relative_to(theirs).as_posix()
-        return Anchor(repo=theirs.name, file=relative, sha=blob_id(data))
+        inside = found.relative_to(theirs).as_posix()
+        return Anchor(repo=theirs.name, file=inside, sha=blob_id(data))
     relative = _within(found, project)
     if relative is None:
         return Unresolved(path=typed, reason=f"lies outside {project} and in no repository")

@@ -105,7 +105,17 @@ class Index:
             self._db = None
         self._in_memory = False
 
-    def failed(self, problem: sqlite3.Error) -> None:
+    def is_proven(self) -> bool:
+        """Whether the answer just given can be relied on: nobody touched the file meanwhile."""
+        if self._in_memory:
+            return True
+        try:
+            file.prove(self._local)
+        except Unusable:
+            return False
+        return True
+
+    def failed(self, problem: object) -> None:
         """A statement failed: the file is damaged in a way its stat did not show. Start over."""
         self.close()
         self._db = file.in_memory()

@@ -255,12 +255,10 @@ def _best(db: sqlite3.Connection, expression: str, filters: Filters, most: int) 
     ).fetchall()
     keys = ", ".join(str(key) for key, _ in best)
     scores = dict(best)
-    rows = [
-        _Match(*row, scores[row[0]])
-        for row in db.execute(
-            f"select {_MATCH} from records r where r.key in ({keys}) and {clause}", values
-        )
-    ]
+    found = db.execute(
+        f"select {_MATCH} from records r where r.key in ({keys}) and {clause}", values
+    )
+    rows = [_Match._make((*row, scores[row[0]])) for row in found]
     rows.sort(key=lambda row: (row.score, row.id))
     is_cut = len(best) == few
     if is_cut and (len(rows) < most or rows[most - 1].score >= best[-1][1]):
@@ -277,7 +275,7 @@ def _best_of_all(
         f" where words match :match and {clause} order by score, r.id limit :most",
         {"match": expression, "most": most, **values},
     )
-    return [_Match(*row) for row in rows]
+    return [_Match._make(row) for row in rows]
 
 
 def _links(

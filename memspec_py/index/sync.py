@@ -8,7 +8,6 @@ stat ("racy", as git calls it): such files are read again.
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.index.db import get_meta, set_meta
@@ -26,7 +25,8 @@ if TYPE_CHECKING:
 # Coarse clocks of file systems tick every two seconds at worst (FAT).
 RACY_NS = 2_000_000_000
 _BATCH = 500
-
+# How often files may move away between the listing and the reading before one answer does without.
+_MOST_TURNS = 5
 
 
 def _insertion(table: str, columns: tuple[str, ...]) -> str:
@@ -46,12 +46,26 @@ class Delta(NamedTuple):
 
 
 class Synced(NamedTuple):
-    """What a sync did, in files, and the listing that the rows now agree with."""
+    """What a sync did, in files, and the listing that the rows now agree with.
+
+    ``missed`` counts files that were listed and could not be found any more.
+    """
 
     read: int
     changed: int
     removed: int
+    missed: int
     listing: Listing
+
+    def after(self, first: Synced) -> Synced:
+        """The sum of two, of which this is the later."""
+        return Synced(
+            first.read + self.read,
+            first.changed + self.changed,
+            first.removed + self.removed,
+            self.missed,
+            self.listing,
+        )
 
 
 def delta(known: dict[str, Stat], stats: dict[str, Stat], racy: Iterable[str]) -> Delta:
@@ -79,7 +93,14 @@ def sync(
     try:
         if get_meta(db, "limits") != repr(limits):
             _empty(db)
-        done = _apply(db, root, listing, limits, now_ns, read_all or read_files)
+        racy = json.loads(get_meta(db, "racy") or "[]")
+        done = _apply(db, root, listing, limits, racy, now_ns, read_all or read_files)
+        for _ in range(_MOST_TURNS):
+            if not done.missed:
+                break
+            # What was listed and then was not there may have moved: look where it is now.
+            more = _apply(db, root, list_records(root), limits, [], now_ns, read_files)
+            done = more.after(done)
         db.execute("commit")
     except BaseException:
         if db.in_transaction:
@@ -117,11 +138,11 @@ def _apply(
     root: str,
     listing: Listing,
     limits: Limits,
+    racy: list[str],
     now_ns: int,
     read_all: Callable[[str, list[str], Limits], Iterator[Rows]],
 ) -> Synced:
     known, digests = _known(db)
-    racy = json.loads(get_meta(db, "racy") or "[]")
     todo = delta(known, listing.stats(), racy)
     if todo.gone:
         # A file that moved from folder to folder while these were listed, one after the other, may
@@ -139,7 +160,8 @@ def _apply(
         _remove(db, [str(rows.file[0]) for rows in fresh if rows.file[0] in known])
         _insert(db, batch, fresh)
         changed += len(fresh)
-    gone = todo.gone + [path for path in todo.read if path not in found and path in known]
+    missed = [path for path in todo.read if path not in found]
+    gone = todo.gone + [path for path in missed if path in known]
     _remove(db, gone)
     db.executemany("delete from files where path = ?", [(path,) for path in gone])
     _shadow_doubles(db, doubtful)
@@ -150,9 +172,9 @@ def _apply(
     newest = {path: max(stat.mtime, stat.ctime) for path, stat in stats.items()} | found
     # What could not be opened is tried again each time: the cause may end without a trace in stats.
     closed = {path for (path,) in db.execute("select path from files where digest = ''")}
-    racy = [path for path, moment in newest.items() if moment > now_ns - RACY_NS or path in closed]
-    set_meta(db, "racy", json.dumps(racy))
-    return Synced(len(todo.read), changed, len(gone), listing)
+    young = [path for path, moment in newest.items() if moment > now_ns - RACY_NS or path in closed]
+    set_meta(db, "racy", json.dumps(young))
+    return Synced(len(todo.read), changed, len(gone), len(missed), listing)
 
 
 def _last_touched(rows: Rows) -> tuple[str, int]:

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import os
 import stat
-from itertools import chain
-from operator import attrgetter
+from contextlib import contextmanager
+from functools import partial
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from memspec_py.store.layout import RECORD_FOLDERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from memspec_py.report import Finding
 
     _Row = tuple[int, int, int, int, int]
+    _StatOf = Callable[[str], os.stat_result]
 
 _REGULAR = 0o100000
+_CAN_STAT_IN_FOLDER = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
 _FORMAT = 0o170000
 _ROW: Callable[[os.stat_result], _Row] = attrgetter(
     "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino"
 )
+_MODE: Callable[[_Row], int] = itemgetter(0)
 
 
 class Stat(NamedTuple):
@@ -47,6 +51,7 @@ class Listing:
         self.strays: list[str] = []
         self._folders: list[tuple[str, list[str]]] = []
         self._rows: list[_Row] = []
+        self._names = 0
 
     def __len__(self) -> int:
         """How many record files there are."""
@@ -61,6 +66,7 @@ class Listing:
         """Note the record files of one folder."""
         self._folders.append((folder, names))
         self._rows += rows
+        self._names = crc32("\0".join((folder, *names)).encode(), self._names)
 
     def fingerprint(self) -> str:
         """A checksum of all names and stats; equal fingerprints mean nothing changed.
@@ -69,10 +75,8 @@ class Listing:
         Stats are a hint already, so this guards against accidents only: 96 bits that cost a tenth
         of what a cryptographic digest would.
         """
-        names = "\0".join(chain.from_iterable([folder, *each] for folder, each in self._folders))
-        text = names.encode("utf-8", "surrogateescape")
         # Python salts the hash of text, but not that of whole numbers.
-        return f"{len(self)} {crc32(text):x} {hash(tuple(self._rows)):x}"
+        return f"{len(self)} {self._names:x} {hash(tuple(self._rows)):x}"
 
     def stats(self) -> dict[str, Stat]:
         """Path to stat, for comparing file by file."""
@@ -115,21 +119,32 @@ def _list_folder(base: str, folder: str, listing: Listing) -> list[str]:
         if os.path.islink(place):
             listing.findings.append(_not_followed(folder))
             return []
-        entries = os.listdir(place)
+        with _opened(place) as (where, stat):
+            names, others = _record_names(os.listdir(where), folder, listing)
+            names, rows, odd = _files(stat, names)
     except FileNotFoundError:
         return []  # a folder appears with its first record
     except OSError as problem:
         listing.findings.append(_unlisted(folder, "the folder cannot be listed", problem))
         return []
-    if not "".join(entries).isascii():
-        entries = _named_in_unicode(entries, folder, listing)
-    names = [name for name in entries if name[-3:] == ".md" and name[0] != "."]
-    others = [] if len(names) == len(entries) else sorted(set(entries).difference(names))
-    names, rows, odd = _files(place, names)
     listing.add(folder, names, rows)
     return [
         path for name in (*odd, *others) if _is_folder(base, path := f"{folder}/{name}", listing)
     ]
+
+
+def _record_names(entries: list[str], folder: str, listing: Listing) -> tuple[list[str], list[str]]:
+    """The names that may be records, and all others.
+
+    Nearly every folder has nothing but records, which one look at all names together tells.
+    """
+    together = "\0".join(("", *entries, ""))
+    if not together.isascii():
+        entries = _named_in_unicode(entries, folder, listing)
+    elif together.count(".md\0") == len(entries) and "\0." not in together:
+        return entries, []
+    names = [name for name in entries if name[-3:] == ".md" and name[0] != "."]
+    return names, sorted(set(entries).difference(names))
 
 
 def _named_in_unicode(entries: list[str], folder: str, listing: Listing) -> list[str]:
@@ -146,17 +161,33 @@ def _named_in_unicode(entries: list[str], folder: str, listing: Listing) -> list
     return good
 
 
-def _files(place: str, names: list[str]) -> tuple[list[str], list[_Row], list[str]]:
+@contextmanager
+def _opened(place: str) -> Iterator[tuple[int | str, _StatOf]]:
+    """A folder to list, and how to stat a name in it.
+
+    Through the open folder where the system can: it looks up one name instead of a whole path for
+    each file, and the folder cannot become a link in between.
+    """
+    if not _CAN_STAT_IN_FOLDER:
+        yield place, lambda name: os.lstat(f"{place}/{name}")
+        return
+    handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        yield handle, partial(os.stat, dir_fd=handle, follow_symlinks=False)
+    finally:
+        os.close(handle)
+
+
+def _files(stat: _StatOf, names: list[str]) -> tuple[list[str], list[_Row], list[str]]:
     """The stats of the regular files among ``names``, and which names are something else.
 
     All at once in C, as it runs once per record on every read; one by one if that fails.
     """
-    prefix = place + "/"
     try:
-        rows = list(map(_ROW, map(os.lstat, [prefix + name for name in names])))
+        rows = list(map(_ROW, map(stat, names)))
     except OSError:
-        return _files_one_by_one(prefix, names)
-    if all(row[0] & _FORMAT == _REGULAR for row in rows):
+        return _files_one_by_one(stat, names)
+    if all(mode & _FORMAT == _REGULAR for mode in set(map(_MODE, rows))):
         return names, rows, []
     regular = {
         name: row for name, row in zip(names, rows, strict=True) if row[0] & _FORMAT == _REGULAR
@@ -164,13 +195,13 @@ def _files(place: str, names: list[str]) -> tuple[list[str], list[_Row], list[st
     return list(regular), list(regular.values()), [name for name in names if name not in regular]
 
 
-def _files_one_by_one(prefix: str, names: list[str]) -> tuple[list[str], list[_Row], list[str]]:
+def _files_one_by_one(stat: _StatOf, names: list[str]) -> tuple[list[str], list[_Row], list[str]]:
     """The same where a file vanished since the folder was listed."""
     found: dict[str, _Row] = {}
     odd = []
     for name in names:
         try:
-            row = _ROW(os.lstat(prefix + name))
+            row = _ROW(stat(name))
         except FileNotFoundError:
             continue
         except OSError:

@@ -9,6 +9,7 @@ import click
 # Each module has its click command under the name `command`.
 _MODULES = {
     "near": "tests.bench.near",
+    "readers": "tests.bench.readers",
     "retrieval": "tests.bench.retrieval",
     "speed": "tests.bench.speed",
 }
