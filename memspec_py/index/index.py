@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 # Another process's sync takes tens of milliseconds, a cold build of a large store some seconds;
 # beyond that an index of our own in memory comes sooner than theirs.
 _LOCK_SECONDS = 3.0
+# A listing older than this was made before a wait; a large store takes a tenth of it.
+_OLD_NS = 1_000_000_000
 # Who asked for a new file wants nothing else.
 _REBUILD_SECONDS = 10.0
 
@@ -61,6 +64,7 @@ class Index:
         self._in_memory = False
         self._only_memory = False
         self.listing = Listing()
+        self._looked = 0
         self.state = IndexState("unread", 0)
 
     @property
@@ -78,7 +82,7 @@ class Index:
 
     def refresh(self, *, listing: Listing | None = None) -> IndexState:
         """Bring the index up to date with the files and say what that took."""
-        self.listing = listing if listing is not None else list_records(self._root)
+        self._look(listing)
         self.state = self._fresh() or self._synced()
         return self.state
 
@@ -153,6 +157,11 @@ class Index:
             return IndexState("bypassed", len(self.listing), why=self.state.why)
         return None
 
+    def _look(self, listing: Listing | None = None) -> None:
+        """List the files, and remember since when the listing is true."""
+        self._looked = time.monotonic_ns()
+        self.listing = listing if listing is not None else list_records(self._root)
+
     def _is_current(self, db: sqlite3.Connection) -> bool:
         return is_current(db, self._root, self.listing, self._limits)
 
@@ -178,11 +187,15 @@ class Index:
         return state
 
     def _sync_file(self) -> IndexState:
-        """Under the lock: look again, for another process may have done the work meanwhile."""
+        """Under the lock: bring the file up to date with the listing.
+
+        Whoever had to wait for the lock looks again, for another process may have done the work.
+        """
         from memspec_py.index.sync import sync
 
-        now = self._now_ns()
-        self.listing = list_records(self._root)
+        if time.monotonic_ns() - self._looked > _OLD_NS:
+            self._look()
+        now = self._now_ns() - (time.monotonic_ns() - self._looked)
         why = None
         found = None
         try:

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from memspec_py.index.db import get_meta, set_meta
 from memspec_py.index.freshness import bytes_of
 from memspec_py.index.rows import RECORD_COLUMNS, TEXT_COLUMNS, Rows, rows_of, unread
-from memspec_py.store.listing import Stat, list_records, stat_of
+from memspec_py.store.listing import list_records, stat_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from memspec_py.config import Limits
     from memspec_py.store.listing import Listing
+
+    Stats = Mapping[str, tuple[int, int, int, int]]
 
 # Coarse clocks of file systems tick every two seconds at worst (FAT).
 RACY_NS = 2_000_000_000
@@ -68,7 +70,7 @@ class Synced(NamedTuple):
         )
 
 
-def delta(known: dict[str, Stat], stats: dict[str, Stat], racy: Iterable[str]) -> Delta:
+def delta(known: Stats, stats: Stats, racy: Iterable[str]) -> Delta:
     """What differs between the rows and the listing; a pure function of both."""
     suspect = set(racy)
     read = [path for path, stat in stats.items() if known.get(path) != stat or path in suspect]
@@ -142,20 +144,21 @@ def _apply(
     now_ns: int,
     read_all: Callable[[str, list[str], Limits], Iterator[Rows]],
 ) -> Synced:
-    known, digests = _known(db)
-    todo = delta(known, listing.stats(), racy)
+    known = _known(db)
+    stats = listing.stats()
+    todo = delta(known, stats, racy)
     if todo.gone:
         # A file that moved from folder to folder while these were listed, one after the other, may
         # have been in none of them; and rows that another process wrote meanwhile may be newer than
         # the listing. The old name is gone now and nobody else writes rows: look once more.
         listing = list_records(root)
-        todo = delta(known, listing.stats(), racy)
-    stats = listing.stats()
+        stats = listing.stats()
+        todo = delta(known, stats, racy)
     doubtful = _ids_seen_twice(db)
     changed = 0
     found: dict[str, int] = {}
     for batch in _batches(read_all(root, todo.read, limits)):
-        fresh = [rows for rows in batch if _is_news(rows, digests)]
+        fresh = [rows for rows in batch if rows.file[0] not in known or _is_news(db, rows)]
         found.update(map(_last_touched, batch))
         _remove(db, [str(rows.file[0]) for rows in fresh if rows.file[0] in known])
         _insert(db, batch, fresh)
@@ -169,11 +172,7 @@ def _apply(
     set_meta(db, "sizes", _average_sizes(db))
     set_meta(db, "limits", repr(limits))
     set_meta(db, "fingerprint", listing.fingerprint())
-    newest = {path: max(stat.mtime, stat.ctime) for path, stat in stats.items()} | found
-    # What could not be opened is tried again each time: the cause may end without a trace in stats.
-    closed = {path for (path,) in db.execute("select path from files where digest = ''")}
-    young = [path for path, moment in newest.items() if moment > now_ns - RACY_NS or path in closed]
-    set_meta(db, "racy", json.dumps(young))
+    set_meta(db, "racy", json.dumps(_young(db, stats, found, now_ns - RACY_NS)))
     return Synced(len(todo.read), changed, len(gone), len(missed), listing)
 
 
@@ -183,19 +182,28 @@ def _last_touched(rows: Rows) -> tuple[str, int]:
     return str(path), max(int(str(mtime)), int(str(ctime)))
 
 
-def _is_news(rows: Rows, digests: dict[str, str]) -> bool:
+def _is_news(db: sqlite3.Connection, rows: Rows) -> bool:
     """Whether a file's content differs from what its rows say; unopened files have no digest."""
-    digest = rows.file[5]
-    return digest == "" or digests.get(str(rows.file[0])) != digest
+    path, *_, digest = rows.file
+    known = db.execute("select digest from files where path = ?", (path,)).fetchone()
+    return digest == "" or known is None or known[0] != digest
 
 
-def _known(db: sqlite3.Connection) -> tuple[dict[str, Stat], dict[str, str]]:
-    known: dict[str, Stat] = {}
-    digests: dict[str, str] = {}
-    for path, size, mtime, ctime, inode, digest in db.execute("select * from files"):
-        known[path] = Stat(size, mtime, ctime, inode)
-        digests[path] = digest
-    return known, digests
+def _young(db: sqlite3.Connection, stats: Stats, found: dict[str, int], since: int) -> list[str]:
+    """The files that are looked at again: touched since then, or not to be opened.
+
+    Why a file could not be opened may end without a trace in its stat.
+    """
+    young = {path for path, (_, mtime, ctime, _) in stats.items() if mtime > since or ctime > since}
+    young |= {path for path, moment in found.items() if moment > since}
+    young |= {path for (path,) in db.execute("select path from files where digest = ''")}
+    return sorted(young)
+
+
+def _known(db: sqlite3.Connection) -> Stats:
+    """Path to stat as recorded, as plain tuples: there may be very many."""
+    rows = db.execute("select path, size, mtime, ctime, inode from files")
+    return {path: (size, mtime, ctime, inode) for path, size, mtime, ctime, inode in rows}
 
 
 def _batches(rows: Iterator[Rows]) -> Iterator[list[Rows]]:

@@ -27,6 +27,7 @@ _FORMAT = 0o170000
 _ROW: Callable[[os.stat_result], _Row] = attrgetter(
     "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino"
 )
+_STAT: Callable[[_Row], tuple[int, int, int, int]] = itemgetter(1, 2, 3, 4)
 _MODE: Callable[[_Row], int] = itemgetter(0)
 
 
@@ -78,10 +79,9 @@ class Listing:
         # Python salts the hash of text, but not that of whole numbers.
         return f"{len(self)} {self._names:x} {hash(tuple(self._rows)):x}"
 
-    def stats(self) -> dict[str, Stat]:
-        """Path to stat, for comparing file by file."""
-        rows = (Stat(*row[1:]) for row in self._rows)
-        return dict(zip(self.paths, rows, strict=True))
+    def stats(self) -> dict[str, tuple[int, int, int, int]]:
+        """Path to the fields of ``Stat``, as plain tuples: there may be very many."""
+        return dict(zip(self.paths, map(_STAT, self._rows), strict=True))
 
     def newest(self) -> int:
         """The latest change of any file by the file system's clock, in nanoseconds.
