@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from memspec_py.acts.inputs import invalid
 from memspec_py.acts.remember import duplicates_of
-from memspec_py.acts.writing import checked, put
+from memspec_py.acts.writing import checked
 from memspec_py.errors import Invalid, UsageError
 from memspec_py.record.model import EdgeType, Kind, SourceKind, State
 from memspec_py.report import Finding
-from memspec_py.store import layout
+from memspec_py.store import journal, layout
+from memspec_py.store.gitignore import keep_current
 from memspec_py.trust.source import checked_source
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def adopt(
 
     Ids are the caller's, so that a batch with stable ids is safe to run twice. Each record stands
     for itself: one that is refused does not stop the others, but a record whose edge leads to
-    nowhere, or to a refused record, is refused. Operator records are never adopted.
+    nowhere, or to a refused record, is refused. Operator records are never adopted. What is taken
+    in is written as one change: all of it or, when the disk refuses, nothing.
     Raises ``UsageError`` when two records of the batch have the same id.
     """
     batch = list(records)
@@ -66,8 +68,7 @@ def adopt(
     with ws.writing():
         outcomes = ws.read(lambda _: _judged(ws, batch, force=force))
         if apply:
-            for record, data in _writable(ws, batch, outcomes):
-                put(ws, record, data)
+            _write(ws, _writable(ws, batch, outcomes))
     shown = tuple(outcomes[record.id] for record in batch)
     count = [one.outcome for one in shown].count
     return Adopted(
@@ -148,6 +149,14 @@ def _writable(
         for record in batch
         if outcomes[record.id].outcome == "created"
     ]
+
+
+def _write(ws: Workspace, records: Sequence[tuple[Record, bytes]]) -> None:
+    if not records:
+        return
+    keep_current(ws.root)
+    changes = [journal.Create(layout.path_of(record), data) for record, data in records]
+    journal.apply(ws.root, changes, f"adopt-{records[0][0].id}")
 
 
 def _refused(record: Record, code: str, reason: str) -> Adoption:

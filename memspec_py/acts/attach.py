@@ -57,7 +57,9 @@ def keep_evidence(ws: Workspace, attachments: Sequence[Attachment]) -> None:
         try:
             files.create(place, one.data)
         except Conflict:
-            if files.read(place) != one.data:
+            with files.storage_errors(place):
+                kept = files.read(place)
+            if kept != one.data:
                 raise  # somebody changed kept evidence; nothing may be recorded on top of that
 
 

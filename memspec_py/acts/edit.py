@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memspec_py.acts.inputs import checked_text, invalid
-from memspec_py.errors import AmbiguousId, Invalid, NotFound
+from memspec_py.errors import AmbiguousId, Invalid, NotFound, StorageFailed
 from memspec_py.index.search import unreadable_path
 from memspec_py.record.frontmatter import Unreadable
 from memspec_py.record.model import Witness
@@ -49,7 +49,8 @@ class Edited:
 def edit_copy(ws: Workspace, typed: str) -> EditCopy:
     """The text to edit; works for a file that cannot be read as a record, too.
 
-    Raises ``NotFound``, ``AmbiguousId``, or ``Invalid`` for a file that is no text at all.
+    Raises ``NotFound``, ``AmbiguousId``, ``StorageFailed``, or ``Invalid`` for a file that is no
+    text at all.
     """
     id_, path = ws.read(lambda db: _located(ws, db, typed))
     try:
@@ -57,6 +58,8 @@ def edit_copy(ws: Workspace, typed: str) -> EditCopy:
         text = data.decode()
     except FileNotFoundError:
         raise NotFound(f"{path} is gone", hint="run the command again") from None
+    except OSError as problem:
+        raise StorageFailed(f"{path} cannot be read: {problem.strerror or problem}") from None
     except UnicodeDecodeError as problem:
         message = f"{path} is not UTF-8 (byte {problem.start}), so it cannot be edited as text"
         raise Invalid(message, hint="save the file as UTF-8 with another tool") from None

@@ -30,7 +30,9 @@ def mend(ws: Workspace, findings: Iterable[Finding]) -> tuple[str, ...]:
             done.append("finished an interrupted change")
         for finding in findings:
             if finding.code == "stray-file":
-                ws.path_of(finding.path).unlink(missing_ok=True)
+                stray = ws.path_of(finding.path)
+                with files.storage_errors(stray):
+                    stray.unlink(missing_ok=True)
                 done.append(f"removed {finding.path}")
             elif finding.code == "misplaced":
                 done += _move_home(ws, finding.path)
@@ -44,11 +46,11 @@ def mend(ws: Workspace, findings: Iterable[Finding]) -> tuple[str, ...]:
 
 def _move_home(ws: Workspace, path: str) -> list[str]:
     """Move one file to where its record belongs; one that is in the way stays, and so does this."""
-    data = files.read(ws.path_of(path))
     try:
+        data = files.read(ws.path_of(path))
         record = parse_record(data, ws.settings.limits)
-    except Unreadable:
-        return []  # it changed since it was examined
+    except (OSError, Unreadable):
+        return []  # it changed since it was examined, and is told anew
     proper = layout.path_of(record)
     move = journal.Move(src=path, dst=proper, data=data, expect=files.digest(data))
     try:

@@ -20,7 +20,7 @@ def hit_lines(hit: Hit) -> Iterator[str]:
     if hit.tags:
         yield f"  tags: {harmless(', '.join(hit.tags))}"
     if hit.preview and hit.body is None:
-        yield f"  {harmless(hit.preview)}"
+        yield f"  | {harmless(hit.preview)}"
     for step in hit.requires_human:
         yield f"  requires human: {harmless(step)}"
     if hit.score is not None:

@@ -32,8 +32,18 @@ _GARBAGE = 500_000
 _INTERRUPTED = 130
 
 
+class _ReaderLeft(Exception):
+    """The reader of our output has what it wanted and closed the pipe, which is no failure."""
+
+
 class _Commands(click.Group):
     """Sub-commands that are imported on use."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # click would make a failure of it
+            raise _ReaderLeft from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for names in GROUPS.values() for name in names]
@@ -127,23 +137,14 @@ def _run(arguments: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
         return _INTERRUPTED
-    except BrokenPipeError:
-        return _left_alone()
-    except SystemExit as leaving:
-        if isinstance(leaving.__context__, BrokenPipeError):  # click has seen it first
-            return _left_alone()
-        raise
+    except (_ReaderLeft, BrokenPipeError):
+        # Nothing may be flushed into the closed pipe at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except Exception:  # noqa: BLE001 - a bug is told with everything needed to report it
         _tell_bug()
         return _BUG
     return code if isinstance(code, int) else 0
-
-
-def _left_alone() -> int:
-    """The reader of our output has what it wanted and closed the pipe, which is no failure."""
-    # Nothing may be flushed into the closed pipe at exit.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
 
 
 def _as_usage(problem: click.ClickException) -> UsageError:
@@ -160,9 +161,12 @@ def _complain(problem: MemspecError, *, as_json: bool) -> None:
 
         print(json.dumps({"error": problem.as_dict()}, ensure_ascii=False), file=sys.stderr)
         return
-    print(f"error: {problem.message}", file=sys.stderr)
-    if problem.hint:
-        print(f"hint: {problem.hint}", file=sys.stderr)
+    from memspec_py.cli.common import harmless
+
+    # A message quotes what was typed and the titles of records; a hint may have several lines.
+    print(f"error: {harmless(problem.message)}", file=sys.stderr)
+    for position, line in enumerate((problem.hint or "").splitlines()):
+        print(harmless(line if position else f"hint: {line}"), file=sys.stderr)
 
 
 def _tell_bug() -> None:

@@ -97,6 +97,9 @@ class Hidden(NamedTuple):
     superseded: int
 
 
+NOTHING_HIDDEN = Hidden(0, 0, 0, 0, 0)
+
+
 def find(
     db: sqlite3.Connection,
     query: Query,

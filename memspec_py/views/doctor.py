@@ -66,7 +66,7 @@ def examine(ws: Workspace, *, fixed: tuple[str, ...] = ()) -> Examined:
     every: list[Finding] = []
 
     def add(name: str, compared: str, count: int, found: Iterator[Finding]) -> None:
-        findings = list(found)
+        findings = [_with_a_fix(finding) for finding in found]
         checks.append(Check(name=name, compared=compared, count=count, findings=len(findings)))
         every.extend(findings)
 
@@ -107,6 +107,26 @@ def examine(ws: Workspace, *, fixed: tuple[str, ...] = ()) -> Examined:
         findings=tuple(every),
         fixed=fixed,
     )
+
+
+# The next step for findings that do not bring one along.
+_FIXES = {
+    "bad-setting": "correct it in config.yaml",
+    "dangling-edge": "it may be on another branch; else remove the id",
+    "evidence-changed": "restore the file with git, or remove the entry from the record",
+    "evidence-missing": "restore the file with git, or remove the entry from the record",
+    "evidence-path": "remove the entry from the record",
+    "foreign-file": "move it elsewhere if it is not meant to be here",
+    "unopened": "check who may read it",
+    "unused-evidence": "remove it if nobody needs it",
+}
+_ANY_FIX = "mend the file (`memspec edit` opens it), or restore it with git"
+
+
+def _with_a_fix(finding: Finding) -> Finding:
+    if finding.fix is not None:
+        return finding
+    return replace(finding, fix=_FIXES.get(finding.code, _ANY_FIX))
 
 
 def _read_all(
@@ -184,7 +204,6 @@ def _dangling(readable: Mapping[str, Record], by_id: Mapping[str, list[str]]) ->
                         path=path,
                         field=str(edge),
                         message=f"{edge} names {target}, which is not in this store",
-                        fix="it may be on another branch; else remove the id",
                     )
         for target in record.supersedes:
             for other in by_id.get(target, ()):

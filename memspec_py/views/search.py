@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 
 from memspec_py.clock import parse_instant
 from memspec_py.errors import Invalid, UsageError
-from memspec_py.index.coverage import carried, judge, strongest
+from memspec_py.index.coverage import Verdict, strongest
 from memspec_py.index.query import parse_query
 from memspec_py.index.search import (
     IN_SCOPE,
+    NOTHING_HIDDEN,
     Filters,
     Hidden,
     bindable,
     expand,
     find,
     hidden,
-    scopes_like,
 )
 from memspec_py.record.words import Type
 from memspec_py.store.usage import uses_of
 from memspec_py.views.envelope import Envelope, envelope
 from memspec_py.views.hit import Hit, hit_of
+from memspec_py.views.verdict import coverage_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -153,23 +154,14 @@ def _answer(
         for one in reached
     ]
     kept_back = _kept_back(db, query, page, filters)
-    verdict, note = _verdict(db, query, page, asked, filters, kept_back)
-    return SearchReply(
-        query=asked.text,
-        count=len(hits),
-        results=tuple(hits),
-        coverage=verdict,
-        coverage_note=note,
-        coverage_witness=strongest((hit.verified_with, hit.derived) for hit in hits),
-        profile=asked.profile,
-        limit=asked.limit,
-        type=asked.type,
-        scope=asked.scope,
-        as_of=filters.as_of,
-        expanded=len(reached),
-        hidden={name: count for name, count in kept_back._asdict().items() if count},
-        circumstances=envelope(ws, db),
-    )
+    verdict = coverage_of(db, query, page, filters, kept_back, _filter_names(asked))
+    return _reply(asked, filters, hits, verdict, kept_back, envelope(ws, db))
+
+
+def _filter_names(asked: Question) -> dict[str, str]:
+    """How the person who asked knows the filters."""
+    which = f"--type {asked.type}" if asked.type else f"profile {asked.profile}"
+    return {"type": which, "as_of": f"--as-of {asked.as_of}"}
 
 
 def _expanded(
@@ -192,80 +184,11 @@ def _kept_back(
 ) -> Hidden:
     """What matches as well as the page does, but is not shown."""
     if not query.terms:
-        return Hidden(0, 0, 0, 0, 0)
+        return NOTHING_HIDDEN
     found = hidden(db, query.all_terms(), filters)
     if not page and not any(found):
         found = hidden(db, query.any_term(), filters)
     return found
-
-
-def _verdict(
-    db: sqlite3.Connection,
-    query: Query,
-    page: Sequence[Found],
-    asked: Question,
-    filters: Filters,
-    kept_back: Hidden,
-) -> tuple[str, str]:
-    """Coverage and its note, with whatever could explain an empty or thin page."""
-    if not query.terms:
-        return "none", "the query has no word to search for; `memspec list` shows every record"
-    if page:
-        verdict, note = judge(db, query, page, carried(db, query, page))
-    else:
-        verdict, note = "none", "no active record matches"
-    notes = [note]
-    if verdict != "ok":
-        notes += _reasons(asked, kept_back)
-        notes += _scope_notes(db, filters, kept_back)
-    elif filters.scope is not None:
-        notes.append(f"scope: {filters.scope}")
-    if query.left_out:
-        notes.append(f"only the first {len(query.terms)} distinct terms were used")
-    return verdict, "; ".join(notes)
-
-
-def _reasons(asked: Question, kept_back: Hidden) -> list[str]:
-    which = f"--type {asked.type}" if asked.type else f"profile {asked.profile}"
-    when = f"hidden by --as-of {asked.as_of}"
-    past = "superseded (`memspec list --state superseded`)"
-    reasons = (
-        (kept_back.type, f"of another type, hidden by {which}"),
-        (kept_back.as_of, when),
-        (kept_back.expired, "expired"),
-        (kept_back.superseded, past),
-    )
-    return [f"{_matching(count)} {reason}" for count, reason in reasons if count]
-
-
-def _matching(count: int) -> str:
-    return "1 matching record is" if count == 1 else f"{count} matching records are"
-
-
-def _scope_notes(db: sqlite3.Connection, filters: Filters, kept_back: Hidden) -> list[str]:
-    """What the scope hides, and a scope with nearly the name that was asked for."""
-    notes = []
-    if kept_back.scope:
-        notes.append(f"{_matching(kept_back.scope)} of another scope")
-    if filters.scope is None and not kept_back.scope:
-        return notes
-    if filters.scope is not None:
-        notes.append(f"scope: {filters.scope}")
-    names = [name for name in scopes_like(db) if name != filters.scope]
-    near = _near_names(filters.scope, names)
-    if near:
-        notes.append(f"did you mean --scope {near[0]}")
-    elif names and kept_back.scope:
-        notes.append(f"scopes in use: {', '.join(names[:5])}")
-    return notes
-
-
-def _near_names(wanted: str | None, names: Sequence[str]) -> list[str]:
-    if wanted is None or not names:
-        return []
-    from difflib import get_close_matches
-
-    return get_close_matches(wanted, names, n=1, cutoff=0.6)
 
 
 def _list_questions(
@@ -284,24 +207,37 @@ def _list_questions(
     uses = uses_of(ws.root, [id_ for _, id_ in page])
     hits = [hit_of(db, key, filters.now, full=asked.full, use=uses.get(id_)) for key, id_ in page]
     if hits:
-        verdict, note = "ok", f"{len(matching)} of {len(rows)} questions have this in their title"
+        verdict = Verdict(
+            "ok", f"{len(matching)} of {len(rows)} questions have this in their title"
+        )
     else:
-        verdict, note = "none", f"none of {len(rows)} questions has this in its title"
+        verdict = Verdict("none", f"none of {len(rows)} questions has this in its title")
     if filters.scope is not None:
-        note += f"; scope: {filters.scope}"
+        verdict = Verdict(verdict.coverage, f"{verdict.note}; scope: {filters.scope}")
+    return _reply(asked, filters, hits, verdict, NOTHING_HIDDEN, envelope(ws, db))
+
+
+def _reply(
+    asked: Question,
+    filters: Filters,
+    hits: Sequence[Hit],
+    verdict: Verdict,
+    kept_back: Hidden,
+    circumstances: Envelope,
+) -> SearchReply:
     return SearchReply(
         query=asked.text,
         count=len(hits),
         results=tuple(hits),
-        coverage=verdict,
-        coverage_note=note,
+        coverage=verdict.coverage,
+        coverage_note=verdict.note,
         coverage_witness=strongest((hit.verified_with, hit.derived) for hit in hits),
         profile=asked.profile,
         limit=asked.limit,
         type=asked.type,
         scope=asked.scope,
         as_of=filters.as_of,
-        expanded=0,
-        hidden={},
-        circumstances=envelope(ws, db),
+        expanded=sum(hit.expanded_via is not None for hit in hits),
+        hidden={name: count for name, count in kept_back._asdict().items() if count},
+        circumstances=circumstances,
     )

@@ -1,0 +1,85 @@
+"""Coverage in a sentence: how far the page answers, and what kept matching records from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memspec_py.index.coverage import Verdict, carried, judge
+from memspec_py.index.search import scopes_like
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping, Sequence
+
+    from memspec_py.index.query import Query
+    from memspec_py.index.search import Filters, Found, Hidden
+
+
+def coverage_of(
+    db: sqlite3.Connection,
+    query: Query,
+    page: Sequence[Found],
+    filters: Filters,
+    kept_back: Hidden,
+    filter_names: Mapping[str, str],
+) -> Verdict:
+    """The verdict, with whatever could explain an empty or thin page.
+
+    ``filter_names`` has what the filters by ``type`` and ``as_of`` are called where one asks.
+    """
+    if not query.terms:
+        note = "the query has no word to search for; `memspec list` shows every record"
+        return Verdict("none", note)
+    if page:
+        verdict, note = judge(db, query, page, carried(db, query, page))
+    else:
+        verdict, note = "none", "no active record matches"
+    notes = [note]
+    if verdict != "ok":
+        notes += _reasons(filter_names, kept_back)
+        notes += _scope_notes(db, filters, kept_back)
+    elif filters.scope is not None:
+        notes.append(f"scope: {filters.scope}")
+    if query.left_out:
+        notes.append(f"only the first {len(query.terms)} distinct terms were used")
+    return Verdict(verdict, "; ".join(notes))
+
+
+def _reasons(filter_names: Mapping[str, str], kept_back: Hidden) -> list[str]:
+    reasons = (
+        (kept_back.type, f"of another type, hidden by {filter_names['type']}"),
+        (kept_back.as_of, f"hidden by {filter_names['as_of']}"),
+        (kept_back.expired, "expired"),
+        (kept_back.superseded, "superseded (`memspec list --state superseded`)"),
+    )
+    return [f"{_matching(count)} {reason}" for count, reason in reasons if count]
+
+
+def _matching(count: int) -> str:
+    return "1 matching record is" if count == 1 else f"{count} matching records are"
+
+
+def _scope_notes(db: sqlite3.Connection, filters: Filters, kept_back: Hidden) -> list[str]:
+    """What the scope hides, and a scope with nearly the name that was asked for."""
+    notes = []
+    if kept_back.scope:
+        notes.append(f"{_matching(kept_back.scope)} of another scope")
+    if filters.scope is None and not kept_back.scope:
+        return notes
+    if filters.scope is not None:
+        notes.append(f"scope: {filters.scope}")
+    names = [name for name in scopes_like(db) if name != filters.scope]
+    near = _near_names(filters.scope, names)
+    if near:
+        notes.append(f"did you mean --scope {near[0]}")
+    elif names and kept_back.scope:
+        notes.append(f"scopes in use: {', '.join(names[:5])}")
+    return notes
+
+
+def _near_names(wanted: str | None, names: Sequence[str]) -> list[str]:
+    if wanted is None or not names:
+        return []
+    from difflib import get_close_matches
+
+    return get_close_matches(wanted, names, n=1, cutoff=0.6)
