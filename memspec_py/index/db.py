@@ -22,7 +22,7 @@ from memspec_py.store.listing import stat_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VERSION = 1
+VERSION = 2
 INDEX_NAME = "index.db"
 STAMP_NAME = "index.stamp"
 LOCK_NAME = "index.lock"

@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import time
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -245,7 +246,11 @@ def _cut_off(share: float) -> Callable[[TempStore], None]:
 
 
 @pytest.mark.parametrize(
-    "damage", [_empty, _garbage, _other_database, *map(_cut_off, [0.02, 0.05, 0.1, 0.25, 0.5])]
+    "damage",
+    [
+        *(_empty, _garbage, _other_database),
+        *map(_cut_off, [0.02, 0.05, 0.1, 0.25, 0.5]),
+    ],
 )
 def test_damage_without_a_trace_is_noticed_by_the_answer(
     store: TempStore, expected: Answers, reader: Memspec, damage: Callable[[TempStore], None]
@@ -260,6 +265,18 @@ def test_damage_without_a_trace_is_noticed_by_the_answer(
     with store.again() as later:
         states = _same(later, expected)
         assert states[-1]["state"] == "fresh"
+
+
+@pytest.mark.parametrize("share", [number / 20 for number in range(1, 20)])
+def test_a_page_of_noise_without_a_trace_changes_no_answer(
+    store: TempStore, expected: Answers, reader: Memspec, share: float
+) -> None:
+    """Whoever asks for the page meets the damage; who does not need it answers rightly."""
+    _garble(store, share)
+    _stamp_again(store)
+    _same(reader, expected)
+    with store.again() as later:
+        _same(later, expected)
 
 
 def test_a_writer_heals_the_index_it_stumbles_over(store: TempStore) -> None:
@@ -336,7 +353,11 @@ def test_a_held_index_lock_is_not_waited_for_long(
         states = _same(reader, expected)
         assert {one["state"] for one in states} == {"bypassed"}
         assert "locked by process" in str(states[0]["why"])
-        # Only the first answer waits.
+        # Only the first answer waits, even if there are changes to be read.
+        monkeypatch.setattr(index_module, "_LOCK_SECONDS", 30)
+        os.utime(path)
+        states = _same(reader, expected)
+        assert (states[0]["state"], states[0]["read"]) == ("bypassed", 1)
         assert time.monotonic() - start < 3
     finally:
         holder.kill()
@@ -501,6 +522,65 @@ def test_without_fts5_the_error_says_what_to_do(
         ms.search("marmot")
     assert failed.value.hint
     assert [p.name for p in _index(store).parent.iterdir() if p.name.startswith(".tmp")] == []
+
+
+def test_an_answer_is_proven_afterwards_too(store: TempStore) -> None:
+    """A file that was damaged while it answered is asked again, and not for ever."""
+    ws = Workspace(store.root, clock=store.clock, entropy=os.urandom)
+    asked: list[str] = []
+
+    def ask(db: sqlite3.Connection, *, spoilt: int, refuses: bool) -> int:
+        asked.append(ws.index.state.how)
+        if len(asked) <= spoilt and ws.index.state.how != "bypassed":
+            _flip(store, 0.5)
+            if refuses:
+                raise KeyError("what no sound row lacks")
+        return int(db.execute("select count(*) from records").fetchone()[0])
+
+    for refuses in (False, True):
+        asked.clear()
+        assert ws.read(partial(ask, spoilt=1, refuses=refuses)) == _RECORDS + 1
+        assert asked == ["fresh", "built"]
+    asked.clear()
+    assert ws.read(partial(ask, spoilt=9, refuses=False)) == _RECORDS + 1
+    assert asked[-1] == "bypassed"
+    assert len(asked) == 4
+    ws.close()
+
+
+def test_an_error_of_the_answer_itself_is_no_damage(store: TempStore) -> None:
+    """What went wrong on a sound index is told at once."""
+    ws = Workspace(store.root, clock=store.clock, entropy=os.urandom)
+    asked: list[int] = []
+
+    def ask(db: sqlite3.Connection) -> None:
+        del db
+        asked.append(1)
+        raise KeyError("a mistake of ours")
+
+    with pytest.raises(KeyError, match="mistake"):
+        ws.read(ask)
+    assert asked == [1]
+    ws.close()
+
+
+def test_a_copy_of_a_file_that_is_written_meanwhile_is_not_used(
+    store: TempStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Copying takes no lock, so the file has to be the same before and after it."""
+    local = str(store.root / "local")
+    with closing(file.copy_in_memory(local)) as copy:
+        assert copy.execute("select count(*) from records").fetchone() == (_RECORDS + 1,)
+    open_read_only = file.open_read_only
+
+    def opened(where: str) -> sqlite3.Connection:
+        found = open_read_only(where)
+        os.utime(_index(store))
+        return found
+
+    monkeypatch.setattr(file, "open_read_only", opened)
+    with pytest.raises(file.Unusable, match="not as it was left"):
+        file.copy_in_memory(local)
 
 
 def test_all_questions_of_an_answer_see_one_state(store: TempStore) -> None:

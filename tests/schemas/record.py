@@ -91,7 +91,7 @@ FIELDS: dict[str, Field] = {
         " `assertion`.",
         _ALL,
     ),
-    "pinned": Field({"const": "true"}, "Always part of the boot context.", "`--pin`"),
+    "pinned": Field({"enum": ["true", True]}, "Always part of the boot context.", "`--pin`"),
     "requires_human": Field(
         list_of(TEXT), "Steps that only a person may do.", "`--requires-human`"
     ),
@@ -124,7 +124,9 @@ FIELDS: dict[str, Field] = {
         _IDS, "Records it looks like and is not the same as.", "`--distinct-from`"
     ),
     "answers": Field(_IDS, "The records that answer a question.", _IMPORTS),
-    "closed": Field({"const": "true"}, "A question that needs no answer any more.", _IMPORTS),
+    "closed": Field(
+        {"enum": ["true", True]}, "A question that needs no answer any more.", _IMPORTS
+    ),
     "resolved_by": Field(TEXT, "Who resolved a question.", _IMPORTS),
     "expires": Field(
         INSTANT, "From then on an observation is never shown; its file stays.", "`observe --ttl`"

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memspec_py.anchors.blob import blob_id
+from memspec_py.anchors.locate import Unresolved, anchor_file, repository_of
+from memspec_py.record.model import Anchor
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with a file two folders deep, and another repository beside it."""
+    for name in ("app", "lib"):
+        (tmp_path / name / "src" / "auth").mkdir(parents=True)
+        (tmp_path / name / "src" / "auth" / "jwt.ts").write_bytes(b"ttl\r\n")
+        subprocess.run(["git", "init", "--quiet"], cwd=tmp_path / name, check=True)
+    return tmp_path / "app"
+
+
+OWN = Anchor(file="src/auth/jwt.ts", sha=blob_id(b"ttl\r\n"))
+
+
+@pytest.mark.parametrize(
+    "typed", ["src/auth/jwt.ts", "./src//auth/../auth/jwt.ts", "{app}/src/auth/jwt.ts"]
+)
+def test_a_file_of_the_project_is_relative_to_it(project: Path, typed: str) -> None:
+    """However it was typed, with the id of its raw bytes."""
+    assert anchor_file(typed.format(app=project), cwd=project, project=project) == OWN
+
+
+@pytest.mark.parametrize("typed", ["jwt.ts", "auth/jwt.ts", "src/auth/jwt.ts"])
+def test_a_relative_path_is_looked_up_here_then_in_the_project(project: Path, typed: str) -> None:
+    """So both ways of naming a file work from a folder inside."""
+    folders = {"jwt.ts": "src/auth", "auth/jwt.ts": "src", "src/auth/jwt.ts": "src/auth"}
+    assert anchor_file(typed, cwd=project / folders[typed], project=project) == OWN
+
+
+def test_a_file_of_another_repository_names_it(project: Path) -> None:
+    """By its folder's name, which is what other machines have in common."""
+    found = anchor_file("../lib/src/auth/jwt.ts", cwd=project, project=project)
+    assert found == Anchor(repo="lib", file="src/auth/jwt.ts", sha=OWN.sha)
+
+
+def test_a_repository_inside_the_project_is_another_one(project: Path) -> None:
+    """A personal store in the home lies around many repositories."""
+    home = project.parent
+    found = anchor_file("app/src/auth/jwt.ts", cwd=home, project=home)
+    assert found == Anchor(repo="app", file="src/auth/jwt.ts", sha=OWN.sha)
+
+
+def test_without_any_repository_the_project_is_enough(tmp_path: Path) -> None:
+    """A file outside of it means nothing elsewhere and is told."""
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "a.txt").write_bytes(b"a")
+    (tmp_path / "b.txt").write_bytes(b"b")
+    project = tmp_path / "p"
+    assert anchor_file("a.txt", cwd=project, project=project) == Anchor(
+        file="a.txt", sha=blob_id(b"a")
+    )
+    outside = anchor_file("../b.txt", cwd=project, project=project)
+    assert isinstance(outside, Unresolved)
+    assert "outside" in outside.reason
+
+
+def test_a_project_reached_by_a_link_is_the_same_project(project: Path) -> None:
+    """The working directory may be the real path, or the other way round."""
+    link = project.parent / "link"
+    link.symlink_to(project)
+    plain = project.parent / "plain"
+    plain.mkdir()
+    (plain / "a.txt").write_bytes(b"a")
+    way = project.parent / "way"
+    way.symlink_to(plain)
+    found = anchor_file(str(plain / "a.txt"), cwd=way, project=way)
+    assert found == Anchor(file="a.txt", sha=blob_id(b"a"))
+
+
+@pytest.mark.parametrize(
+    "typed", ["", ".", "src", "gone.ts", "\0", "\ud800", "x" * 5000, "src/auth/jwt.ts/x"]
+)
+def test_what_is_no_file_is_told_with_a_reason(project: Path, typed: str) -> None:
+    """Never an exception, and never an anchor to nothing."""
+    found = anchor_file(typed, cwd=project, project=project)
+    assert isinstance(found, Unresolved)
+    assert (found.path, bool(found.reason)) == (typed, True)
+
+
+def test_a_file_that_cannot_be_read_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what the system says."""
+
+    def refuse(_: object) -> bytes:
+        raise PermissionError(13, os.strerror(13))
+
+    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+    found = anchor_file("src/auth/jwt.ts", cwd=project, project=project)
+    assert isinstance(found, Unresolved)
+    assert "Permission denied" in found.reason
+
+
+def test_a_linked_worktree_is_its_own_repository(project: Path) -> None:
+    """Its `.git` is a file."""
+    tree = project.parent / "tree"
+    tree.mkdir()
+    (tree / ".git").write_text("gitdir: ../app/.git/worktrees/tree\n", encoding="utf-8")
+    assert repository_of(tree / "src") == tree
+    assert repository_of(project / "src" / "auth") == project

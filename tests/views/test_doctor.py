@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memspec_py.index import db as file
+from memspec_py.record.model import Evidence, State
+from memspec_py.record.parse import print_record
+from memspec_py.store import journal
+from memspec_py.store.files import digest
+from memspec_py.store.lock import StoreLock
+from memspec_py.testing import TempStore, a_record, an_id
+from tests.faults import needs_fork
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from memspec_py.views.doctor import Examined
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> TempStore:
+    """A store with one sound record."""
+    made = TempStore(tmp_path)
+    made.put(a_record(1, body="harbour"))
+    return made
+
+
+def codes(examined: Examined) -> set[str]:
+    """The codes of all findings."""
+    return {finding.code for finding in examined.findings}
+
+
+def test_a_sound_store_is_healthy_and_says_what_was_compared(store: TempStore) -> None:
+    """Each check is named with what it compared and how many; the index row by row."""
+    examined = store.ms.doctor()
+    assert (examined.healthy, examined.findings) == (True, ())
+    names = [check.name for check in examined.checks]
+    assert {"settings", "records", "places", "ids", "edges", "evidence", "index"} <= set(names)
+    assert all(check.compared for check in examined.checks)
+    assert next(check for check in examined.checks if check.name == "records").count == 1
+
+
+def _misplaced(store: TempStore) -> None:
+    store.write(f"archive/{an_id(2)}.md", print_record(a_record(2)))
+
+
+def _misnamed(store: TempStore) -> None:
+    store.write("memory/facts/note.md", print_record(a_record(2)))
+
+
+def _doubled(store: TempStore) -> None:
+    store.write(f"memory/decisions/{an_id(1)}.md", print_record(a_record(1)))
+
+
+def _dangling(store: TempStore) -> None:
+    store.put(a_record(2, refines=(an_id(9),)))
+
+
+def _unapplied(store: TempStore) -> None:
+    store.put(a_record(2, supersedes=(an_id(1),)))
+
+
+def _heirless(store: TempStore) -> None:
+    store.put(a_record(2, state=State.SUPERSEDED))
+
+
+def _unreadable(store: TempStore) -> None:
+    store.write(f"memory/facts/{an_id(2)}.md", "---\nid: x\n---\n# T\n")
+
+
+def _no_evidence(store: TempStore) -> None:
+    store.put(a_record(2, evidence=(Evidence(path="evidence/ab/x.txt", sha256="0" * 64),)))
+
+
+def _other_evidence(store: TempStore) -> None:
+    store.write("evidence/ab/x.txt", "changed")
+    store.put(a_record(2, evidence=(Evidence(path="evidence/ab/x.txt", sha256=digest(b"x")),)))
+
+
+def _stolen_evidence(store: TempStore) -> None:
+    store.put(a_record(2, evidence=(Evidence(path="evidence/../../secret"),)))
+
+
+def _loose_evidence(store: TempStore) -> None:
+    store.write("evidence/ab/x.txt", "x")
+
+
+def _stray(store: TempStore) -> None:
+    store.write("memory/facts/.tmp-1-2-3", "half")
+
+
+def _foreign(store: TempStore) -> None:
+    store.write("memory/facts/notes.txt", "x")
+
+
+def _linked(store: TempStore) -> None:
+    (store.root / "memory/facts/link.md").symlink_to(store.root / f"memory/facts/{an_id(1)}.md")
+
+
+def _unignored(store: TempStore) -> None:
+    (store.root / ".gitignore").write_text("local/\n", encoding="utf-8")
+
+
+def _bad_setting(store: TempStore) -> None:
+    store.write("config.yaml", "decay:\n  fact: soon\n")
+
+
+def _bad_config(store: TempStore) -> None:
+    store.write("config.yaml", "a: [")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "code", "healthy"),
+    [
+        (_misplaced, "misplaced", False),
+        (_misnamed, "misplaced", False),
+        (_doubled, "duplicate-id", False),
+        (_dangling, "dangling-edge", False),
+        (_unapplied, "unapplied-supersede", False),
+        (_heirless, "no-heir", False),
+        (_unreadable, "bad-id", False),
+        (_no_evidence, "evidence-missing", False),
+        (_other_evidence, "evidence-changed", False),
+        (_stolen_evidence, "evidence-path", False),
+        (_loose_evidence, "unused-evidence", True),
+        (_stray, "stray-file", False),
+        (_foreign, "foreign-file", True),
+        (_linked, "symlink", False),
+        (_unignored, "gitignore", False),
+        (_bad_setting, "bad-setting", False),
+        (_bad_config, "bad-config", False),
+    ],
+)
+def test_each_kind_of_damage_is_found_with_its_place(
+    store: TempStore,
+    spoil: Callable[[TempStore], None],
+    code: str,
+    healthy: bool,  # noqa: FBT001
+) -> None:
+    """A finding has a code, a path, a sentence and a fix; a mere note leaves a store healthy."""
+    spoil(store)
+    examined = store.again().doctor()
+    found = [finding for finding in examined.findings if finding.code == code]
+    assert found
+    assert all(finding.path and finding.message and finding.fix for finding in found)
+    assert examined.healthy is healthy
+
+
+@pytest.mark.parametrize(
+    ("spoil", "code"),
+    [
+        (_misplaced, "misplaced"),
+        (_misnamed, "misplaced"),
+        (_stray, "stray-file"),
+        (_unignored, "gitignore"),
+    ],
+)
+def test_fix_mends_what_can_be_mended_without_loss(
+    store: TempStore, spoil: Callable[[TempStore], None], code: str
+) -> None:
+    """What was done is told, and the second look finds it gone."""
+    spoil(store)
+    before = sum(1 for hit in store.again().list(state="any").results if hit.id)
+    examined = store.again().doctor(fix=True)
+    assert examined.fixed
+    assert code not in codes(examined)
+    assert store.again().list(state="any").total == before
+
+
+@pytest.mark.parametrize("spoil", [_doubled, _dangling, _unreadable, _other_evidence, _linked])
+def test_fix_leaves_alone_what_a_person_must_decide(
+    store: TempStore, spoil: Callable[[TempStore], None]
+) -> None:
+    """Record files stay byte for byte as they are."""
+    spoil(store)
+    before = _bytes(store)
+    found = codes(store.again().doctor())
+    assert codes(store.again().doctor(fix=True)) == found
+    assert _bytes(store) == before
+
+
+def test_fix_never_overwrites_a_file_that_is_in_the_way(store: TempStore) -> None:
+    """Where the proper place is taken, both files stay."""
+    store.write(f"archive/{an_id(1)}.md", print_record(a_record(1, title="another")))
+    before = _bytes(store)
+    store.ms.doctor(fix=True)
+    assert _bytes(store) == before
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        "update records set scope = 'elsewhere'",
+        "update edges set position = 9",
+        "insert into words (words) values ('delete-all')",
+        "delete from records",
+    ],
+)
+def test_an_index_with_other_content_is_found_and_made_anew(store: TempStore, spoil: str) -> None:
+    """Equal counts do not make an index healthy: its rows and words are compared."""
+    store.put(a_record(2, refines=(an_id(1),)))
+    store.ms.search("harbour")
+    store.ms.database().conn.execute(spoil)
+    file.stamp(str(store.root / "local"))  # as if it were what we wrote
+    assert "index-differs" in codes(store.again().doctor())
+    examined = store.again().doctor(fix=True)
+    assert examined.healthy
+    assert "made the index anew" in examined.fixed
+    assert store.again().search("harbour").count == 1
+
+
+@needs_fork
+def test_an_interrupted_change_is_found_and_finished(store: TempStore) -> None:
+    """A journal left by a killed writer is told by `doctor`, and finished by the next reader."""
+    path, target = f"memory/facts/{an_id(1)}.md", f"archive/{an_id(1)}.md"
+    text = print_record(a_record(1, state=State.RETIRED)).encode()
+    old = digest((store.root / path).read_bytes())
+    child = os.fork()
+    if child == 0:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "unlink", lambda *_, **__: os._exit(9))
+            with StoreLock(store.root):
+                journal.apply(store.root, [journal.Move(path, target, text, old)], an_id(1))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert journal.pending(store.root)
+    assert store.again().get(an_id(1)).record["state"] == "retired"
+    assert not (store.root / path).exists()
+    assert store.again().doctor().healthy
+
+
+def _bytes(store: TempStore) -> dict[str, bytes]:
+    """Every record file of a store."""
+    return {
+        str(path.relative_to(store.root)): path.read_bytes()
+        for folder in ("memory", "archive", "observations", "questions", "evidence")
+        for path in sorted((store.root / folder).rglob("*"))
+        if path.is_file()
+    }
