@@ -38,6 +38,7 @@ create table meta (key text primary key, value) without rowid;
 create table files (
     path text primary key, size int, mtime int, ctime int, inode int, digest text
 ) without rowid;
+create index files_closed on files (path) where digest = '';
 create table records (
     key integer primary key, path text not null, id text not null, kind text not null,
     label text not null, state text not null, live int not null, shadowed int not null default 0,

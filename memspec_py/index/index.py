@@ -65,6 +65,7 @@ class Index:
         self._only_memory = False
         self.listing = Listing()
         self._looked = 0
+        self._before: Listing | None = None  # what the rows were last found to agree with
         self.state = IndexState("unread", 0)
 
     @property
@@ -138,7 +139,7 @@ class Index:
             else:
                 file.prove(self._local)
             if self._is_current(self._db):
-                return IndexState("fresh", len(self.listing))
+                return self._is_fresh()
         except (Unusable, sqlite3.Error):
             self.close()
         return None
@@ -161,6 +162,10 @@ class Index:
         """List the files, and remember since when the listing is true."""
         self._looked = time.monotonic_ns()
         self.listing = listing if listing is not None else list_records(self._root)
+
+    def _is_fresh(self) -> IndexState:
+        self._before = self.listing
+        return IndexState("fresh", len(self.listing))
 
     def _is_current(self, db: sqlite3.Connection) -> bool:
         return is_current(db, self._root, self.listing, self._limits)
@@ -201,9 +206,11 @@ class Index:
         try:
             self._db = found = file.open_proven(self._local)
             if self._is_current(found):
-                return IndexState("fresh", len(self.listing))
-            done = sync(found, self._root, self.listing, self._limits, now_ns=now)
-            self.listing = done.listing
+                return self._is_fresh()
+            done = sync(
+                found, self._root, self.listing, self._limits, now_ns=now, before=self._before
+            )
+            self._before = self.listing = done.listing
             file.stamp(self._local)
             return IndexState("synced", len(self.listing), read=done.read)
         except (Unusable, sqlite3.Error) as problem:

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 # Below this a child costs more to start than it saves.
 MANY_FILES = 1_500
 _CHUNK = 100
-# What fits into a pipe twice, so that handing over a chunk never waits for a child that waits for
-# us to take its answer.
+# While we write rows, a child should not run out of work. So many chunks of such a size fit into a
+# pipe together, so that handing them over never waits for a child that waits for us to take its
+# answer.
+_WAITING = 4
 _CHUNK_CHARS = 8_000
 _MOST_CHILDREN = 3
 # A chunk takes a tenth of a second, on a slow network disk some seconds.
@@ -82,7 +84,7 @@ class _Failed(Exception):
 
 
 class _Child:
-    """A process that reads chunks of files; it holds one chunk at a time and one waiting."""
+    """A process that reads chunks of files; some more chunks wait for it."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -173,9 +175,9 @@ class _Crew:
         return rows
 
     def _feed(self, child: _Child) -> None:
-        """Keep two chunks at a child, so that it never waits for us."""
+        """Keep some chunks at a child, so that it never waits for us."""
         try:
-            while self._chunks and len(child.waiting) < 2:
+            while self._chunks and len(child.waiting) < _WAITING:
                 child.give(self._chunks.pop())
         except _Failed:
             self._give_up(child)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Coarse clocks of file systems tick every two seconds at worst (FAT).
 RACY_NS = 2_000_000_000
-_BATCH = 500
+_BATCH = 200
 # How often files may move away between the listing and the reading before one answer does without.
 _MOST_TURNS = 5
 
@@ -84,19 +84,23 @@ def sync(
     limits: Limits,
     *,
     now_ns: int,
+    before: Listing | None = None,
     read_all: Callable[[str, list[str], Limits], Iterator[Rows]] | None = None,
 ) -> Synced:
     """Make the rows agree with the files, in one transaction.
 
-    ``now_ns`` is the file system's time just before the listing was made. ``read_all`` reads many
-    files at once. Raises ``sqlite3.Error``; the index is then as it was.
+    ``now_ns`` is the file system's time just before the listing was made. ``before`` is an earlier
+    listing: if the rows are exactly as of then, comparing with it spares reading them all.
+    ``read_all`` reads many files at once. Raises ``sqlite3.Error``; the index is then as it was.
     """
     db.execute("begin immediate")
     try:
         if get_meta(db, "limits") != repr(limits):
             _empty(db)
         racy = json.loads(get_meta(db, "racy") or "[]")
-        done = _apply(db, root, listing, limits, racy, now_ns, read_all or read_files)
+        if before is not None and before.fingerprint() != get_meta(db, "fingerprint"):
+            before = None
+        done = _apply(db, root, listing, limits, racy, now_ns, read_all or read_files, before)
         for _ in range(_MOST_TURNS):
             if not done.missed:
                 break
@@ -143,28 +147,29 @@ def _apply(
     racy: list[str],
     now_ns: int,
     read_all: Callable[[str, list[str], Limits], Iterator[Rows]],
+    before: Listing | None = None,
 ) -> Synced:
-    known = _known(db)
-    stats = listing.stats()
-    todo = delta(known, stats, racy)
+    todo = _todo(db, listing, before, racy)
     if todo.gone:
         # A file that moved from folder to folder while these were listed, one after the other, may
         # have been in none of them; and rows that another process wrote meanwhile may be newer than
         # the listing. The old name is gone now and nobody else writes rows: look once more.
         listing = list_records(root)
-        stats = listing.stats()
-        todo = delta(known, stats, racy)
+        todo = _todo(db, listing, before, racy)
     doubtful = _ids_seen_twice(db)
+    is_new = db.execute("select 1 from files limit 1").fetchone() is None
     changed = 0
     found: dict[str, int] = {}
     for batch in _batches(read_all(root, todo.read, limits)):
-        fresh = [rows for rows in batch if rows.file[0] not in known or _is_news(db, rows)]
+        fresh = batch if is_new else [rows for rows in batch if _is_news(db, rows)]
         found.update(map(_last_touched, batch))
-        _remove(db, [str(rows.file[0]) for rows in fresh if rows.file[0] in known])
+        if not is_new:
+            _remove(db, [str(rows.file[0]) for rows in fresh])
         _insert(db, batch, fresh)
+        _index_words(db)  # as we go, while others read on
         changed += len(fresh)
     missed = [path for path in todo.read if path not in found]
-    gone = todo.gone + [path for path in missed if path in known]
+    gone = todo.gone + [path for path in missed if _is_known(db, path)]
     _remove(db, gone)
     db.executemany("delete from files where path = ?", [(path,) for path in gone])
     _shadow_doubles(db, doubtful)
@@ -172,8 +177,18 @@ def _apply(
     set_meta(db, "sizes", _average_sizes(db))
     set_meta(db, "limits", repr(limits))
     set_meta(db, "fingerprint", listing.fingerprint())
-    set_meta(db, "racy", json.dumps(_young(db, stats, found, now_ns - RACY_NS)))
+    set_meta(db, "racy", json.dumps(_young(db, listing, found, now_ns - RACY_NS)))
     return Synced(len(todo.read), changed, len(gone), len(missed), listing)
+
+
+def _todo(
+    db: sqlite3.Connection, listing: Listing, before: Listing | None, racy: Iterable[str]
+) -> Delta:
+    """What differs from an earlier listing that the rows are as of, else from the rows."""
+    if before is None:
+        return delta(_known(db), listing.stats(), racy)
+    changed, gone = listing.difference(before)
+    return Delta(sorted({*changed, *racy}.difference(gone)), sorted(gone))
 
 
 def _last_touched(rows: Rows) -> tuple[str, int]:
@@ -189,12 +204,19 @@ def _is_news(db: sqlite3.Connection, rows: Rows) -> bool:
     return digest == "" or known is None or known[0] != digest
 
 
-def _young(db: sqlite3.Connection, stats: Stats, found: dict[str, int], since: int) -> list[str]:
+def _is_known(db: sqlite3.Connection, path: str) -> bool:
+    row = db.execute("select 1 from files where path = ?", (path,)).fetchone()
+    return row is not None
+
+
+def _young(
+    db: sqlite3.Connection, listing: Listing, found: dict[str, int], since: int
+) -> list[str]:
     """The files that are looked at again: touched since then, or not to be opened.
 
     Why a file could not be opened may end without a trace in its stat.
     """
-    young = {path for path, (_, mtime, ctime, _) in stats.items() if mtime > since or ctime > since}
+    young = set(listing.touched_since(since))
     young |= {path for path, moment in found.items() if moment > since}
     young |= {path for (path,) in db.execute("select path from files where digest = ''")}
     return sorted(young)

@@ -6,6 +6,7 @@ import os
 import stat
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
@@ -50,23 +51,21 @@ class Listing:
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self.strays: list[str] = []
-        self._folders: list[tuple[str, list[str]]] = []
-        self._rows: list[_Row] = []
+        self._folders: list[tuple[str, list[str], list[_Row]]] = []
         self._names = 0
 
     def __len__(self) -> int:
         """How many record files there are."""
-        return len(self._rows)
+        return sum(len(names) for _, names, _ in self._folders)
 
     @property
     def paths(self) -> list[str]:
         """The record files, relative to the store with ``/``, in no particular order."""
-        return [f"{folder}/{name}" for folder, names in self._folders for name in names]
+        return [f"{folder}/{name}" for folder, names, _ in self._folders for name in names]
 
     def add(self, folder: str, names: list[str], rows: list[_Row]) -> None:
         """Note the record files of one folder."""
-        self._folders.append((folder, names))
-        self._rows += rows
+        self._folders.append((folder, names, rows))
         self._names = crc32("\0".join((folder, *names)).encode(), self._names)
 
     def fingerprint(self) -> str:
@@ -77,11 +76,37 @@ class Listing:
         of what a cryptographic digest would.
         """
         # Python salts the hash of text, but not that of whole numbers.
-        return f"{len(self)} {self._names:x} {hash(tuple(self._rows)):x}"
+        numbers = hash(tuple(tuple(rows) for _, _, rows in self._folders))
+        return f"{len(self)} {self._names:x} {numbers:x}"
 
     def stats(self) -> dict[str, tuple[int, int, int, int]]:
         """Path to the fields of ``Stat``, as plain tuples: there may be very many."""
-        return dict(zip(self.paths, map(_STAT, self._rows), strict=True))
+        return dict(zip(self.paths, map(_STAT, self._all_rows()), strict=True))
+
+    def difference(self, before: Listing) -> tuple[list[str], list[str]]:
+        """The paths that are new or have another stat than in an earlier listing, and those gone."""
+        changed: list[str] = []
+        gone: list[str] = []
+        earlier = {folder: (names, rows) for folder, names, rows in before._folders}
+        for folder, names, rows in self._folders:
+            old_names, old_rows = earlier.pop(folder, ([], []))
+            if names == old_names and rows == old_rows:
+                continue
+            old = dict(zip(old_names, old_rows, strict=True))
+            pairs = zip(names, rows, strict=True)
+            changed += [f"{folder}/{name}" for name, row in pairs if old.pop(name, None) != row]
+            gone += [f"{folder}/{name}" for name in old]
+        gone += [f"{folder}/{name}" for folder, (names, _) in earlier.items() for name in names]
+        return changed, gone
+
+    def touched_since(self, moment: int) -> list[str]:
+        """The paths whose mtime or ctime is later, in nanoseconds."""
+        return [
+            f"{folder}/{name}"
+            for folder, names, rows in self._folders
+            for name, (_, _, mtime, ctime, _) in zip(names, rows, strict=True)
+            if mtime > moment or ctime > moment
+        ]
 
     def newest(self) -> int:
         """The latest change of any file by the file system's clock, in nanoseconds.
@@ -89,7 +114,10 @@ class Listing:
         That is its ctime: anybody can set an mtime, to a time in the future too. 0 for an empty
         store.
         """
-        return max((ctime for _, _, _, ctime, _ in self._rows), default=0)
+        return max((ctime for _, _, _, ctime, _ in self._all_rows()), default=0)
+
+    def _all_rows(self) -> Iterator[_Row]:
+        return chain.from_iterable(rows for _, _, rows in self._folders)
 
 
 def list_records(root: Path | str) -> Listing:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -260,6 +261,22 @@ def test_young_files_are_racy(store: TempStore, seconds: float, by: str) -> None
     db.close()
 
 
+def test_a_file_that_changes_between_listing_and_reading_is_young(
+    store: TempStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its time is the one it was read at, not the old one in the listing."""
+    monkeypatch.setattr(sync, "RACY_NS", 1_000_000)
+    path = store.root / f"memory/facts/{an_id(1)}.md"
+    listing = list_records(store.root)
+    time.sleep(0.05)
+    os.utime(path)
+    db = in_memory()
+    now = path.stat().st_ctime_ns
+    sync.sync(db, str(store.root), listing, Limits(), now_ns=now)
+    assert _racy(db) == [str(path.relative_to(store.root))]
+    db.close()
+
+
 def test_many_young_files_are_cleared_by_a_write(
     store: TempStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,10 +363,24 @@ def test_a_file_that_could_not_be_opened_is_tried_again(
     assert store.ms.search("marmot").count == 5
 
 
-def _refusing(name: str) -> Callable[[str, int], tuple[Stat, bytes]]:
+def test_the_reason_why_a_file_stays_closed_is_the_last_one(
+    store: TempStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another reason replaces the one that was told before."""
+    name = f"{an_id(2)}.md"
+    for reason in ("Too many open files", "Input/output error"):
+        monkeypatch.setattr(sync, "bytes_of", _refusing(name, reason))
+        os.utime(store.root / "memory" / "facts" / name)
+        (told,) = store.ms.search("marmot").circumstances.unreadable
+        assert reason in str(told["message"])
+
+
+def _refusing(
+    name: str, reason: str = "Too many open files"
+) -> Callable[[str, int], tuple[Stat, bytes]]:
     def bytes_of(place: str, limit: int) -> tuple[Stat, bytes]:
         if place.endswith(name):
-            raise OSError(24, "Too many open files")
+            raise OSError(24, reason)
         return freshness_bytes_of(place, limit)
 
     freshness_bytes_of = freshness.bytes_of
