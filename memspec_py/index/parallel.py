@@ -7,6 +7,7 @@ nonsense costs time only: what it had not answered is read here.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import struct
@@ -69,6 +70,7 @@ def reader(
 
 def serve() -> None:
     """The child's side: chunks of paths come in, their rows go out, until the input ends."""
+    gc.disable()  # millions of short-lived values and no cycles, in a process that ends soon
     source, target = sys.stdin.buffer, sys.stdout.buffer
     root, limits = pickle.loads(_received(source))  # noqa: S301 - written by our parent process
     while True:

@@ -36,6 +36,8 @@ _PLAIN_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+\Z")
 # "Which database do we use": a question is about the database.
 _IGNORED = FUNCTION_WORDS | NEGATIONS | {"use", "used", "uses", "using"}
 _MOST_PARTS = 64
+# Behind an apostrophe: 's, 're, 'll. What is longer is the word itself, behind l', d' or O'.
+_LONGEST_ENDING = 2
 
 
 class Term(NamedTuple):
@@ -104,10 +106,12 @@ def _chunks(text: str) -> list[str]:
 
 
 def _without_apostrophe(chunk: str) -> str:
-    """``user's`` is user; ``don't`` stays whole, to be ignored like any negation."""
+    """``user's`` is user and ``l'avion`` avion; ``don't`` stays whole, to be ignored as it is."""
     whole = chunk.strip("'")
     head, mark, tail = whole.partition("'")
-    return whole if mark and head.endswith("n") and tail == "t" else head
+    if mark and head.endswith("n") and tail == "t":
+        return whole
+    return _without_apostrophe(tail) if len(tail) > _LONGEST_ENDING else head
 
 
 def _term(chunk: str) -> Term | None:

@@ -17,7 +17,7 @@ from memspec_py.store.listing import list_records, stat_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from memspec_py.config import Limits
     from memspec_py.store.listing import Listing
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # Coarse clocks of file systems tick every two seconds at worst (FAT).
 RACY_NS = 2_000_000_000
 _BATCH = 200
+# Up to so many files are looked up one by one, which beats a look at all ids.
+_FEW_READ = 200
 # How often files may move away between the listing and the reading before one answer does without.
 _MOST_TURNS = 5
 
@@ -72,9 +74,9 @@ class Synced(NamedTuple):
 
 def delta(known: Stats, stats: Stats, racy: Iterable[str]) -> Delta:
     """What differs between the rows and the listing; a pure function of both."""
-    suspect = set(racy)
-    read = [path for path, stat in stats.items() if known.get(path) != stat or path in suspect]
-    return Delta(sorted(read), sorted(known.keys() - stats.keys()))
+    different = {path for path, _ in stats.items() - known.items()}
+    suspect = stats.keys() & set(racy)
+    return Delta(sorted(different | suspect), sorted(known.keys() - stats.keys()))
 
 
 def sync(
@@ -156,7 +158,7 @@ def _apply(
         # the listing. The old name is gone now and nobody else writes rows: look once more.
         listing = list_records(root)
         todo = _todo(db, listing, before, racy)
-    doubtful = _ids_seen_twice(db)
+    doubtful = _shadowed_ids(db)
     is_new = db.execute("select 1 from files limit 1").fetchone() is None
     changed = 0
     found: dict[str, int] = {}
@@ -172,7 +174,7 @@ def _apply(
     gone = todo.gone + [path for path in missed if _is_known(db, path)]
     _remove(db, gone)
     db.executemany("delete from files where path = ?", [(path,) for path in gone])
-    _shadow_doubles(db, doubtful)
+    _shadow_doubles(db, doubtful | _ids_seen_twice(db, list(found)))
     _index_words(db)
     set_meta(db, "sizes", _average_sizes(db))
     set_meta(db, "limits", repr(limits))
@@ -282,16 +284,23 @@ def _storable(file: tuple[object, ...]) -> tuple[object, ...]:
     )
 
 
-def _ids_seen_twice(db: sqlite3.Connection) -> set[str]:
+def _shadowed_ids(db: sqlite3.Connection) -> set[str]:
     return {id_ for (id_,) in db.execute("select id from records where shadowed = 1")}
+
+
+def _ids_seen_twice(db: sqlite3.Connection, paths: Sequence[str]) -> set[str]:
+    """The ids that several files carry, of those in some files that were just read."""
+    if len(paths) > _FEW_READ:
+        rows = db.execute("select id from records group by id having count(*) > 1")
+        return {id_ for (id_,) in rows}
+    counted = "select r.id from records r where r.path = ? and exists"
+    other = "(select 1 from records o where o.id = r.id and o.path <> r.path)"
+    return {id_ for path in paths for (id_,) in db.execute(f"{counted} {other}", (path,))}
 
 
 def _shadow_doubles(db: sqlite3.Connection, doubtful: set[str]) -> None:
     """Of several files with one id let one stand: the operator's, else the first by path."""
-    doubles = {
-        id_ for (id_,) in db.execute("select id from records group by id having count(*) > 1")
-    }
-    for id_ in doubles | doubtful:
+    for id_ in doubtful:
         rows = db.execute(
             "select key, live, indexed, shadowed from records where id = ?"
             " order by path not like 'memory/operator/%', path",
