@@ -34,6 +34,10 @@ _CHUNK = 100
 # answer.
 _WAITING = 4
 _CHUNK_CHARS = 8_000
+# Room for some answers, so that a child goes on reading while we are busy (Linux only; the most
+# that an ordinary user may ask for).
+_PIPE_BYTES = 1 << 20
+_ANY_SIZE = -1
 _MOST_CHILDREN = 3
 # A chunk takes a tenth of a second, on a slow network disk some seconds.
 _PATIENCE = 10.0
@@ -223,14 +227,8 @@ def _start_children(root: str, limits: Limits) -> list[_Child]:
     if not sys.executable:  # inside some programs that embed Python
         return children
     for _ in range(min((os.cpu_count() or 1) - 1, _MOST_CHILDREN)):
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-c", _START.format(path=sys.path)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        except (OSError, ValueError):
+        process = _started(_PIPE_BYTES) or _started(_ANY_SIZE)
+        if process is None:
             break
         child = _Child(process)
         try:
@@ -240,6 +238,20 @@ def _start_children(root: str, limits: Limits) -> list[_Child]:
             break
         children.append(child)
     return children
+
+
+def _started(pipe_bytes: int) -> subprocess.Popen[bytes] | None:
+    """A child, or None where the system allows no process, or no pipe of this size."""
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", _START.format(path=sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            pipesize=pipe_bytes,
+        )
+    except (OSError, ValueError):
+        return None
 
 
 def _send(stream: IO[bytes], data: bytes) -> None:
