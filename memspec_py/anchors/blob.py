@@ -1,11 +1,53 @@
-"""Git's id of some bytes."""
+"""Git's id of some bytes, and the other ids under which git may know the same text."""
 
 from __future__ import annotations
 
 import hashlib
 
+_LOOKED_AT_FOR_NUL = 8_000  # as many bytes as git looks at to tell text from binary
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
-def blob_id(data: bytes) -> str:
-    """The SHA-1 blob id of the raw bytes, as ``git hash-object --no-filters`` prints it."""
-    head = f"blob {len(data)}\0".encode()
+
+def blob_id(data: bytes, digits: int = 40) -> str:
+    """The blob id of the raw bytes, as ``git hash-object --no-filters`` prints it.
+
+    An id of 40 digits is SHA-1; one of 64 is that of a repository whose object format is SHA-256.
+    """
+    head = b"blob %d\0" % len(data)
+    if digits == 64:
+        return hashlib.sha256(head + data, usedforsecurity=False).hexdigest()
     return hashlib.sha1(head + data, usedforsecurity=False).hexdigest()
+
+
+def is_blob_id(text: str) -> bool:
+    """Whether a text is a whole id of either object format."""
+    return len(text) in (40, 64) and not text.strip("0123456789abcdef")
+
+
+def is_same(sha: str, data: bytes) -> bool:
+    """Whether an id belongs to these bytes, whatever a checkout did to their line ends.
+
+    The id of the pointer that Git LFS would store in their place counts too.
+    """
+    digits = len(sha)
+    if blob_id(data, digits) == sha:
+        return True
+    if b"\0" not in data[:_LOOKED_AT_FOR_NUL]:
+        unix = data.replace(b"\r\n", b"\n")
+        if unix != data and blob_id(unix, digits) == sha:
+            return True
+        windows = unix.replace(b"\n", b"\r\n")
+        if windows != data and blob_id(windows, digits) == sha:
+            return True
+    return blob_id(lfs_pointer(data), digits) == sha
+
+
+def lfs_pointer(data: bytes) -> bytes:
+    """What Git LFS commits in the place of some bytes."""
+    digest = hashlib.sha256(data, usedforsecurity=False).hexdigest()
+    return b"%sv1\noid sha256:%s\nsize %d\n" % (_LFS_POINTER, digest.encode(), len(data))
+
+
+def is_lfs_pointer(data: bytes) -> bool:
+    """Whether a file is such a pointer, whose bytes were not fetched."""
+    return data.startswith(_LFS_POINTER)

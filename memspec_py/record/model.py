@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from memspec_py.record.anchor import Anchor, Plain
 from memspec_py.record.words import (
     EdgeType,
     Kind,
@@ -33,24 +34,6 @@ __all__ = [
     "is_expired",
     "is_stale",
 ]
-
-# Front matter is read without guessing types: a free value is text, nothing at all (an empty value,
-# `~` or `null`), or a list or mapping of such values.
-Plain: TypeAlias = "str | list[Plain] | dict[str, Plain] | None"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Anchor:
-    """A file a claim depends on, and git's blob id of its bytes when it was anchored.
-
-    ``file`` is relative to the project root, or to the root of ``repo`` (a bare directory name)
-    when the file belongs to another repository.
-    """
-
-    file: str
-    sha: str
-    repo: str | None = None
-    extra: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

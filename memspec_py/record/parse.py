@@ -160,7 +160,9 @@ def _plain_item(item: Anchor | Evidence) -> Plain:
     return shown
 
 
-_ANCHOR_KEYS = ("repo", "file", "sha")
+_ANCHOR_KEYS = (
+    *("repo", "file", "sha", "symbol", "symbol_id", "lines", "span_id", "name", "value"),
+)
 _EVIDENCE_KEYS = ("path", "sha256", "url", "name", "source", "added")
 
 

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memspec_py.anchors.blob import blob_id
-from memspec_py.anchors.locate import Unresolved, anchor_file, repository_of
+from memspec_py.anchors.locate import (
+    Unresolved,
+    anchor_file,
+    is_bare_name,
+    repository_of,
+)
 from memspec_py.record.model import Anchor
 
 if TYPE_CHECKING:
@@ -95,10 +100,10 @@ def test_what_is_no_file_is_told_with_a_reason(project: Path, typed: str) -> Non
 def test_a_file_that_cannot_be_read_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what the system says."""
 
-    def refuse(_: object) -> bytes:
+    def refuse(*_: object) -> int:
         raise PermissionError(13, os.strerror(13))
 
-    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+    monkeypatch.setattr("os.open", refuse)
     found = anchor_file("src/auth/jwt.ts", cwd=project, project=project)
     assert isinstance(found, Unresolved)
     assert "Permission denied" in found.reason
@@ -111,3 +116,32 @@ def test_a_linked_worktree_is_its_own_repository(project: Path) -> None:
     (tree / ".git").write_text("gitdir: ../app/.git/worktrees/tree\n", encoding="utf-8")
     assert repository_of(tree / "src") == tree
     assert repository_of(project / "src" / "auth") == project
+
+
+def test_a_linked_worktree_is_named_after_the_main_checkout(project: Path) -> None:
+    """Other machines have the repository, not the worktree."""
+    tree = project.parent / "tree"
+    for command in (
+        ["commit", "--quiet", "--allow-empty", "--message", "x"],
+        ["worktree", "add", "--quiet", str(tree)],
+    ):
+        subprocess.run(["git", *command], cwd=project, check=True)
+    (tree / "a.py").write_bytes(b"a")
+    lib = project.parent / "lib"
+    found = anchor_file(str(tree / "a.py"), cwd=lib, project=lib)
+    assert found == Anchor(repo="app", file="a.py", sha=blob_id(b"a"))
+    within = anchor_file(str(tree / "a.py"), cwd=project, project=project)
+    assert within == Anchor(file="a.py", sha=blob_id(b"a"))
+
+
+def test_a_file_beside_the_project_in_its_repository_names_the_repository(project: Path) -> None:
+    """So it is found again from any checkout."""
+    found = anchor_file("src/auth/jwt.ts", cwd=project, project=project / "packages")
+    assert found == Anchor(repo="app", file="src/auth/jwt.ts", sha=OWN.sha)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/a", "a\\b", "a\0"])
+def test_a_repository_has_a_bare_name(name: str) -> None:
+    """Anything else could lead anywhere."""
+    assert not is_bare_name(name)
+    assert is_bare_name("lib.js")

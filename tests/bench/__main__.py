@@ -8,6 +8,7 @@ import click
 
 # Each module has its click command under the name `command`.
 _MODULES = {
+    "drift": "tests.bench.drift",
     "near": "tests.bench.near",
     "readers": "tests.bench.readers",
     "retrieval": "tests.bench.retrieval",
