@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memspec_py.acts.inputs import invalid
-from memspec_py.acts.remember import duplicates_of
+from memspec_py.acts.inputs import checked_scope, invalid
+from memspec_py.acts.remember import duplicates_of, refuse_contradictions
+from memspec_py.acts.tombstones import Tombstones, force_reason, with_reason
 from memspec_py.acts.writing import checked
-from memspec_py.errors import Invalid, UsageError
+from memspec_py.errors import Invalid, UsageError, Withdrawn
 from memspec_py.record.model import EdgeType, Kind, SourceKind, State
 from memspec_py.report import Finding
 from memspec_py.store import journal, layout
@@ -16,6 +17,7 @@ from memspec_py.store.gitignore import keep_current
 from memspec_py.trust.source import checked_source
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable, Sequence
 
     from memspec_py.record.model import Record
@@ -51,22 +53,31 @@ class Adopted:
 
 
 def adopt(
-    ws: Workspace, records: Iterable[Record], *, apply: bool = False, force: bool = False
+    ws: Workspace,
+    records: Iterable[Record],
+    *,
+    apply: bool = False,
+    force: bool = False,
+    reason: str | None = None,
 ) -> Adopted:
     """Take in a batch under the rules of ``remember``: a dry run unless ``apply`` is set.
 
     Ids are the caller's, so that a batch with stable ids is safe to run twice. Each record stands
     for itself: one that is refused does not stop the others, but a record whose edge leads to
     nowhere, or to a refused record, is refused. Operator records are never adopted. What is taken
-    in is written as one change: all of it or, when the disk refuses, nothing.
+    in is written as one change: all of it or, when the disk refuses, nothing. What a supersede
+    withdrew is only taken in when forced with a ``reason``, which the record then carries.
     Raises ``UsageError`` when two records of the batch have the same id.
     """
+    why = force_reason(force=force, reason=reason)
     batch = list(records)
     ids = {record.id for record in batch}
     if len(ids) < len(batch):
         raise UsageError("two records of the batch have the same id")
     with ws.writing():
-        outcomes = ws.read(lambda _: _judged(ws, batch, force=force))
+        if why is not None:
+            batch = ws.read(lambda db: _forced(db, batch, why))
+        outcomes = ws.read(lambda db: _judged(ws, db, batch, force=force, traced=why is not None))
         if apply:
             _write(ws, _writable(ws, batch, outcomes))
     shown = tuple(outcomes[record.id] for record in batch)
@@ -81,14 +92,35 @@ def adopt(
     )
 
 
-def _judged(ws: Workspace, batch: Sequence[Record], *, force: bool) -> dict[str, Adoption]:
-    known = {id_ for (id_,) in ws.index.db.execute("select id from records")}
+def _forced(db: sqlite3.Connection, batch: Sequence[Record], reason: str) -> list[Record]:
+    """The batch, with the reason on every record that says again what was withdrawn."""
+    past = Tombstones(db)
+    return [
+        with_reason(record, past.repeated_in(record), force=True, reason=reason)
+        if _is_in_use(record)
+        else record
+        for record in batch
+    ]
+
+
+def _is_in_use(record: Record) -> bool:
+    return record.kind is not Kind.QUESTION and record.state is State.ACTIVE
+
+
+def _judged(
+    ws: Workspace, db: sqlite3.Connection, batch: Sequence[Record], *, force: bool, traced: bool
+) -> dict[str, Adoption]:
+    """What becomes of each; ``traced`` means that the reason for forcing it is on each record."""
+    known = {id_ for (id_,) in db.execute("select id from records")}
+    past = None if traced else Tombstones(db)
     outcomes = {}
     seen: list[Record] = []
     for record in batch:
         try:
             outcomes[record.id] = _judge(ws, record, known, seen, force=force)
-        except Invalid as problem:
+            if past is not None and outcomes[record.id].outcome == "created" and _is_in_use(record):
+                with_reason(record, past.repeated_in(record), force=False, reason=None)
+        except (Invalid, Withdrawn) as problem:
             outcomes[record.id] = _refused(record, problem.code, problem.message)
         if outcomes[record.id].outcome == "created":
             seen.append(record)
@@ -106,6 +138,8 @@ def _judge(
     if record.source_kind is SourceKind.OPERATOR:
         message = "a batch cannot make operator records"
         raise invalid([Finding(code="operator-record", field="source_kind", message=message)])
+    checked_scope(ws, record.scope)
+    refuse_contradictions({edge: record.edges(edge) for edge in EdgeType})
     checked(ws, record)
     if record.kind is Kind.CLAIM and record.state is State.ACTIVE and not force:
         doubles = duplicates_of(ws, record, beside=seen)

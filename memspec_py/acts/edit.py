@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memspec_py.acts.inputs import checked_text, invalid
+from memspec_py.acts.tombstones import Past, force_reason, with_reason, withdrawn_in
 from memspec_py.errors import AmbiguousId, Invalid, NotFound, StorageFailed
 from memspec_py.index.search import unreadable_path
 from memspec_py.record.frontmatter import Unreadable
-from memspec_py.record.model import Witness
-from memspec_py.record.parse import parse_record, to_mapping
+from memspec_py.record.model import Kind, State, Witness
+from memspec_py.record.parse import edit_text, parse_record, to_mapping
 from memspec_py.report import Finding
 from memspec_py.store import files, layout
 from memspec_py.store.gitignore import keep_current
@@ -38,12 +39,16 @@ class EditCopy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edited:
-    """What became of an edit; ``changed`` names the fields that differ."""
+    """What became of an edit; ``changed`` names the fields that differ.
+
+    ``withdrawn`` is only filled when the edit was forced past what a supersede withdrew.
+    """
 
     store: str
     id: str
     path: str
     changed: tuple[str, ...]
+    withdrawn: tuple[Past, ...]
 
 
 def edit_copy(ws: Workspace, typed: str) -> EditCopy:
@@ -79,20 +84,49 @@ def _located(ws: Workspace, db: sqlite3.Connection, typed: str) -> tuple[str, st
         return path.rpartition("/")[2].removesuffix(".md"), path
 
 
-def replace_text(ws: Workspace, copy: EditCopy, text: str) -> Edited:
+def replace_text(
+    ws: Workspace, copy: EditCopy, text: str, *, force: bool = False, reason: str | None = None
+) -> Edited:
     """Put an edited text in the record's place.
 
     Raises ``Invalid`` with every finding when it is no valid record or changes what only an act may
-    change, and ``Conflict`` when the file is no longer the one the copy was made from.
+    change, ``Withdrawn`` when it says again what a supersede withdrew (unless forced with a reason,
+    which the record then carries), and ``Conflict`` when the file is no longer the one the copy was
+    made from.
     """
+    why = force_reason(force=force, reason=reason)
     data = checked_text("text", text).encode()
     after = _read(ws, data)
     changed = _changed(ws, copy, after)
     with ws.writing():
         keep_current(ws.root)
+        withdrawn = _withdrawn(ws, copy, after)
+        forced = with_reason(after, withdrawn, force=force, reason=why)
+        if forced is not after:
+            data = edit_text(text, after, forced).encode()
+            after = _read(ws, data)
         if data != copy.text.encode():
             _write(ws, copy, after, data)
-    return Edited(store=str(ws.root), id=copy.id, path=_home(copy, after), changed=changed)
+    return Edited(
+        store=str(ws.root),
+        id=copy.id,
+        path=_home(copy, after),
+        changed=changed,
+        withdrawn=withdrawn,
+    )
+
+
+def _withdrawn(ws: Workspace, copy: EditCopy, after: Record) -> tuple[Past, ...]:
+    """The superseded records whose text the edit brings back."""
+    if after.kind is Kind.QUESTION or after.state is not State.ACTIVE:
+        return ()
+    try:
+        before = parse_record(copy.text.encode(), ws.settings.limits)
+    except Unreadable:
+        before = None  # nothing is known to have been said before
+    if before is not None and (before.title, before.body) == (after.title, after.body):
+        return ()
+    return ws.read(lambda db: withdrawn_in(db, after, before))
 
 
 def _changed(ws: Workspace, copy: EditCopy, after: Record) -> tuple[str, ...]:

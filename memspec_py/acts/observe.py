@@ -13,6 +13,7 @@ from memspec_py.acts.inputs import (
     invalid,
     one_newline,
 )
+from memspec_py.acts.tombstones import Past, force_reason, with_reason, withdrawn_in
 from memspec_py.acts.writing import checked, fresh_id, put
 from memspec_py.clock import NEVER, instant, parse_duration
 from memspec_py.record.model import Kind, Record, State
@@ -30,7 +31,10 @@ _TITLE_CHARS = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """What was noted and when it expires; ``expires`` is None for never."""
+    """What was noted and when it expires; ``expires`` is None for never.
+
+    ``withdrawn`` is only filled when the write was forced past what a supersede withdrew.
+    """
 
     store: str
     id: str
@@ -38,6 +42,7 @@ class Observed:
     title: str
     source: str
     expires: str | None
+    withdrawn: tuple[Past, ...]
 
 
 def observe(
@@ -48,14 +53,18 @@ def observe(
     ttl: str | None = None,
     tags: Sequence[str] = (),
     scope: str | None = None,
+    force: bool = False,
+    reason: str | None = None,
 ) -> Observed:
     """Write an observation that lives for ``ttl`` (such as ``7d``, ``12h``, ``30m`` or ``never``).
 
-    Raises ``Invalid`` for an empty text, a bad span or a source that names nobody.
+    Raises ``Invalid`` for an empty text, a bad span or a source that names nobody, ``Withdrawn``
+    when a superseded record said it (unless forced with a reason).
     """
+    why = force_reason(force=force, reason=reason)
     title, body = _title_and_body(text)
     name = checked_source(source)
-    expires = _expiry(ws, ttl or ws.settings.decay["observation"])
+    expires = expiry(ws, ttl or ws.settings.decay["observation"])
     with ws.writing():
         record = Record(
             id=fresh_id(ws),
@@ -70,9 +79,17 @@ def observe(
             scope=checked_scope(ws, scope),
             expires=expires,
         )
+        withdrawn = ws.read(lambda db: withdrawn_in(db, record))
+        record = with_reason(record, withdrawn, force=force, reason=why)
         path = put(ws, record, checked(ws, record))
     return Observed(
-        store=str(ws.root), id=record.id, path=path, title=title, source=name, expires=expires
+        store=str(ws.root),
+        id=record.id,
+        path=path,
+        title=title,
+        source=name,
+        expires=expires,
+        withdrawn=withdrawn,
     )
 
 
@@ -89,7 +106,8 @@ def _title_and_body(text: str) -> tuple[str, str]:
     return first[: _TITLE_CHARS - 1].rstrip() + "…", clean
 
 
-def _expiry(ws: Workspace, ttl: str) -> str | None:
+def expiry(ws: Workspace, ttl: str) -> str | None:
+    """When an observation made now ends; None for never."""
     if ttl == NEVER:
         return None
     return checked_time("ttl", ttl, lambda span: instant(ws.clock.now() + parse_duration(span)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from memspec_py.acts.anchoring import anchored
 from memspec_py.acts.attach import Attachment, checked_evidence, keep_evidence
 from memspec_py.acts.inputs import (
     checked_body,
@@ -15,8 +16,10 @@ from memspec_py.acts.inputs import (
     invalid,
 )
 from memspec_py.acts.near import likeness, wording
-from memspec_py.acts.writing import checked, fresh_id, known_ids, put
-from memspec_py.anchors.locate import Unresolved, anchor_file
+from memspec_py.acts.question import answering
+from memspec_py.acts.tombstones import Past, force_reason, with_reason, withdrawn_in
+from memspec_py.acts.writing import checked, fresh_id, known_ids
+from memspec_py.anchors.grain import shown
 from memspec_py.clock import NEVER, instant, parse_duration, parse_instant
 from memspec_py.errors import NearDuplicate, UsageError
 from memspec_py.index.query import parse_query
@@ -24,12 +27,15 @@ from memspec_py.index.search import Filters, find
 from memspec_py.record.model import Kind, Record, State, Type, Witness
 from memspec_py.record.rules import inferred_source_kind
 from memspec_py.report import Finding
+from memspec_py.store import journal, layout
+from memspec_py.store.gitignore import keep_current
 from memspec_py.trust.source import checked_source
 from memspec_py.trust.witness import first_witness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from memspec_py.anchors.locate import Unresolved
     from memspec_py.record.model import Anchor, Plain
     from memspec_py.store.resolve import Surroundings
     from memspec_py.workspace import Workspace
@@ -48,6 +54,8 @@ class NewClaim:
 
     ``check_by``, ``valid_from`` and ``valid_to`` are ISO 8601 (``check_by`` also ``never``);
     without ``check_by`` the type's review span counts from now. ``edges`` maps an edge type to ids.
+    Relative ``anchors`` are looked up in ``anchor_root`` first; ``strict`` refuses one that leads
+    nowhere.
     """
 
     type: str
@@ -61,10 +69,13 @@ class NewClaim:
     valid_from: str | None = None
     valid_to: str | None = None
     anchors: Sequence[str] = ()
+    anchor_root: str | None = None
+    strict: bool = False
     evidence: Sequence[str] = ()
     requires_human: Sequence[str] = ()
     edges: Mapping[str, Sequence[str]] = field(default_factory=dict)
     ext: Mapping[str, Plain] = field(default_factory=dict)
+    answers_question: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +91,9 @@ class Duplicate:
 class Remembered:
     """What was written and where.
 
-    ``unresolved`` are anchor paths that resolved nowhere; ``duplicates`` is only filled when the
-    write was forced past them.
+    ``unresolved`` are anchor paths that resolved nowhere, ``notes`` say what of the anchors is
+    coarser or less portable than was asked for; ``duplicates`` and ``withdrawn`` are only
+    filled when the write was forced past them.
     """
 
     store: str
@@ -97,30 +109,53 @@ class Remembered:
     scope: str | None
     anchors: tuple[str, ...]
     unresolved: tuple[Unresolved, ...]
+    notes: tuple[str, ...]
     evidence: tuple[str, ...]
     duplicates: tuple[Duplicate, ...]
+    withdrawn: tuple[Past, ...]
+    answers_question: str | None
 
 
 def remember(
-    ws: Workspace, claim: NewClaim, where: Surroundings, *, force: bool = False
+    ws: Workspace,
+    claim: NewClaim,
+    where: Surroundings,
+    *,
+    force: bool = False,
+    reason: str | None = None,
 ) -> Remembered:
     """Write the claim; every input is checked before the first byte is.
 
     Raises ``Invalid`` for a bad value, ``NotFound`` for an edge to nowhere, ``NearDuplicate`` when
-    the store already says it (unless forced), ``NotAllowed`` for evidence that must not be kept.
+    the store already says it (unless forced), ``Withdrawn`` when a superseded record said it
+    (unless forced with a reason), ``NotAllowed`` for evidence that must not be kept.
     """
+    why = force_reason(force=force, reason=reason)
     draft = _draft(ws, claim)
     attachments = checked_evidence(ws, claim.evidence, where)
-    found = [anchor_file(path, cwd=where.cwd, project=ws.project) for path in claim.anchors]
-    anchors = _anchors(found)
+    taken = anchored(ws, where, claim.anchors, root=claim.anchor_root, strict=claim.strict)
     with ws.writing():
-        edges, duplicates = ws.read(lambda _: (_edges(ws, claim.edges), duplicates_of(ws, draft)))
+        edges, duplicates, withdrawn = ws.read(
+            lambda db: (
+                _edges(ws, claim.edges),
+                duplicates_of(ws, draft),
+                withdrawn_in(db, draft),
+            )
+        )
         if duplicates and not force:
-            raise _refused(duplicates)
-        record = _complete(draft, anchors, attachments, edges)
-        data = checked(ws, record)
+            raise near_duplicate(duplicates)
+        draft = with_reason(draft, withdrawn, force=force, reason=why)
+        record = _complete(draft, taken.anchors, attachments, edges)
+        path = layout.path_of(record)
+        changes: list[journal.Change] = [journal.Create(path, checked(ws, record))]
+        question = None
+        if claim.answers_question is not None:
+            asked = claim.answers_question
+            question, change = ws.read(lambda _: answering(ws, asked, record.id))
+            changes.append(change)
         keep_evidence(ws, attachments)
-        path = put(ws, record, data)
+        keep_current(ws.root)
+        journal.apply(ws.root, changes, record.id)
     return Remembered(
         store=str(ws.root),
         id=record.id,
@@ -133,10 +168,13 @@ def remember(
         verified_with=record.verified_with.value,
         check_by=record.check_by or NEVER,
         scope=record.scope,
-        anchors=tuple(_shown(anchor) for anchor in anchors),
-        unresolved=tuple(one for one in found if isinstance(one, Unresolved)),
+        anchors=tuple(shown(anchor) for anchor in taken.anchors),
+        unresolved=taken.unresolved,
+        notes=taken.notes,
         evidence=tuple(one.path or one.url or "" for one in record.evidence),
         duplicates=tuple(duplicates),
+        withdrawn=withdrawn,
+        answers_question=question,
     )
 
 
@@ -205,14 +243,19 @@ def _edges(ws: Workspace, edges: Mapping[str, Sequence[str]]) -> dict[str, tuple
         if name not in _EDGES:
             raise UsageError(f"no edge type {name!r}", hint=f"one of: {', '.join(_EDGES)}")
     found = {name: known_ids(ws, name, edges[name]) for name in _EDGES if edges.get(name)}
+    refuse_contradictions(found)
+    return found
+
+
+def refuse_contradictions(edges: Mapping[str, Sequence[str]]) -> None:
+    """Raise ``Invalid`` when one record is named under two edge types that exclude each other."""
     findings = []
     for first, second in _EXCLUSIVE:
-        for target in set(found.get(first, ())) & set(found.get(second, ())):
+        for target in sorted(set(edges.get(first, ())) & set(edges.get(second, ()))):
             message = f"{first} and {second} both name {target}, which contradict each other"
             findings.append(Finding(code="contradictory-edges", field=first, message=message))
     if findings:
         raise invalid(findings)
-    return found
 
 
 _EXCLUSIVE = (
@@ -245,7 +288,8 @@ def duplicates_of(ws: Workspace, draft: Record, beside: Sequence[Record] = ()) -
 _SAID = "select json_extract(head, '$.title'), body from shown where key = ?"
 
 
-def _refused(duplicates: Sequence[Duplicate]) -> NearDuplicate:
+def near_duplicate(duplicates: Sequence[Duplicate]) -> NearDuplicate:
+    """The refusal of a claim that some records already make."""
     first = duplicates[0]
     return NearDuplicate(
         f'the store already says this: {first.id} "{first.title}" ({first.why})',
@@ -255,13 +299,3 @@ def _refused(duplicates: Sequence[Duplicate]) -> NearDuplicate:
             "duplicates": [{"id": one.id, "title": one.title, "why": one.why} for one in duplicates]
         },
     )
-
-
-def _anchors(found: Sequence[Anchor | Unresolved]) -> tuple[Anchor, ...]:
-    """What was resolved, each file once."""
-    resolved = (one for one in found if not isinstance(one, Unresolved))
-    return tuple({(one.repo, one.file): one for one in resolved}.values())
-
-
-def _shown(anchor: Anchor) -> str:
-    return anchor.file if anchor.repo is None else f"{anchor.repo}/{anchor.file}"

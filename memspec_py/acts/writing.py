@@ -31,12 +31,7 @@ def checked(ws: Workspace, record: Record) -> bytes:
 
     What we print is read back and compared, so that nothing is ever written that we cannot read.
     """
-    errors = [
-        finding
-        for finding in broken_rules(record, ws.settings.limits)
-        if finding.severity is Severity.ERROR
-    ]
-    if errors:
+    if errors := broken(ws, record):
         raise invalid(errors)
     try:
         data = print_record(record).encode()
@@ -47,8 +42,17 @@ def checked(ws: Workspace, record: Record) -> bytes:
         )
         raise invalid(findings) from None
     if again != record:
-        raise invalid([_unfaithful(record, again)])
+        raise invalid([unfaithful(record, again)])
     return data
+
+
+def broken(ws: Workspace, record: Record) -> list[Finding]:
+    """The rules a record breaks so badly that no reader would take it."""
+    return [
+        finding
+        for finding in broken_rules(record, ws.settings.limits)
+        if finding.severity is Severity.ERROR
+    ]
 
 
 def put(ws: Workspace, record: Record, data: bytes) -> str:
@@ -74,7 +78,7 @@ def known_ids(ws: Workspace, field: str, typed: Iterable[str]) -> tuple[str, ...
     return tuple(dict.fromkeys(found))
 
 
-def _unfaithful(record: Record, again: Record) -> Finding:
+def unfaithful(record: Record, again: Record) -> Finding:
     """The first field that would not survive writing, such as a body with odd line ends."""
     names = record.__dataclass_fields__
     field = next(name for name in names if getattr(record, name) != getattr(again, name))

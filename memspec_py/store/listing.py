@@ -84,7 +84,7 @@ class Listing:
         return dict(zip(self.paths, map(_STAT, self._all_rows()), strict=True))
 
     def difference(self, before: Listing) -> tuple[list[str], list[str]]:
-        """The paths that are new or have another stat than in an earlier listing, and those gone."""
+        """The paths that are new or have another stat than in an earlier listing, and the gone."""
         changed: list[str] = []
         gone: list[str] = []
         earlier = {folder: (names, rows) for folder, names, rows in before._folders}

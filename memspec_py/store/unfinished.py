@@ -23,5 +23,14 @@ def unfinished(root: Path) -> bool:
         return False
 
 
+def set_aside(root: Path) -> list[str]:
+    """The journals that were set aside for a person, such as ``x.conflict.json``."""
+    try:
+        names = os.listdir(os.path.join(root, *JOURNAL))
+    except OSError:
+        return []
+    return sorted(name for name in names if name.endswith(".json") and not _waits(name))
+
+
 def _waits(name: str) -> bool:
     return name.endswith(".json") and name.count(".") == 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memspec_py.store.layout import USAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 _ROTATED = "usage.1.jsonl"
@@ -81,6 +81,41 @@ def uses_of(root: Path, ids: Iterable[str]) -> dict[str, Use]:
             sessions = {row["session"] for row in rows if isinstance(row.get("session"), str)}
             found[id_] = Use(max(str(row.get("at", "")) for row in rows), len(sessions))
     return found
+
+
+class Log(NamedTuple):
+    """Every receipt, summed up: the use of each record, and how far back the receipts go."""
+
+    uses: Mapping[str, Use]
+    since: str | None
+
+
+def whole_log(root: Path) -> Log:
+    """What the receipts say of all records, in one pass; lines that are none are passed over."""
+    last: dict[str, str] = {}
+    sessions: dict[str, set[str]] = {}
+    since = None
+    for name in (_ROTATED, USAGE):
+        for line in _bytes_of(os.path.join(root, name)).splitlines():
+            row = _receipt(line)
+            if row is None:
+                continue
+            id_, at = str(row["id"]), str(row["at"])
+            since = at if since is None else min(since, at)
+            last[id_] = max(at, last.get(id_, ""))
+            if isinstance(row.get("session"), str):
+                sessions.setdefault(id_, set()).add(str(row["session"]))
+    uses = {id_: Use(at, len(sessions.get(id_, ()))) for id_, at in last.items()}
+    return Log(uses, since)
+
+
+def _receipt(line: bytes) -> dict[str, object] | None:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    known = isinstance(row, dict) and isinstance(row.get("id"), str)
+    return row if known and isinstance(row.get("at"), str) else None
 
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)

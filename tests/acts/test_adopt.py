@@ -69,6 +69,9 @@ def test_records_keep_their_kind_state_dates_and_links(store: TempStore) -> None
         ({"body": "odd\r\n\rends\r\n"}, "invalid"),
         ({"type": None}, "invalid"),
         ({"requires_human": ("press",)}, "invalid"),
+        ({"scope": " "}, "invalid"),
+        ({"refines": (an_id(2),), "conflicts_with": (an_id(2),)}, "invalid"),
+        ({"conflicts_with": (an_id(2),), "distinct_from": (an_id(2),)}, "invalid"),
         ({"refines": (an_id(9),)}, "dangling-edge"),
         ({"kind": Kind.QUESTION, "answers": (an_id(9),)}, "dangling-edge"),
     ],
@@ -83,6 +86,18 @@ def test_what_remember_would_refuse_is_refused_alone(
     assert adopted.records[0].code == code
     assert adopted.records[0].reason
     assert store.ms.status().files == 1
+
+
+def test_the_scopes_of_the_store_bind_a_batch_too(store: TempStore) -> None:
+    """An unknown scope is refused, and so is none where the store wants one."""
+    store.write("config.yaml", "scopes: {web: [~/web]}\nscopes_require: true\n")
+    batch = [
+        a_record(1, title=TOPICS[1], scope="wbe"),
+        a_record(2, title=TOPICS[2]),
+        a_record(3, title=TOPICS[3], scope="web"),
+        a_record(4, title=TOPICS[4], scope="universal"),
+    ]
+    assert outcomes(store.again().adopt(batch)) == ["refused", "refused", "created", "created"]
 
 
 def test_what_links_to_a_refused_record_is_refused_too(store: TempStore) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -88,7 +88,7 @@ def test_the_same_may_be_observed_twice(store: TempStore) -> None:
     ],
 )
 def test_a_bad_value_is_refused_by_the_name_of_its_field(
-    store: TempStore, given: dict[str, str], field: str
+    store: TempStore, given: dict[str, Any], field: str
 ) -> None:
     """And nothing is written."""
     with pytest.raises(Invalid) as raised:

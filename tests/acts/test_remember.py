@@ -353,9 +353,9 @@ def test_another_number_version_or_negation_is_another_claim(
 
 
 def test_only_active_claims_of_the_scope_are_compared(store: TempStore) -> None:
-    """What was superseded, observed, asked, or said for another scope may be said again."""
+    """What was retired, observed, asked, or said for another scope may be said again."""
     title = "The ledger runs on Postgres"
-    store.put(a_record(3, title=title, state=State.SUPERSEDED, supersede_reason="x"))
+    store.put(a_record(3, title=title, state=State.RETIRED))
     store.put(a_record(4, title=title, kind=Kind.OBSERVATION))
     store.put(a_record(5, title=title, kind=Kind.QUESTION))
     store.put(a_record(6, title=title, scope="web"))

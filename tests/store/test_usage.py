@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memspec_py.store.usage import Receipt, uses_of, write_receipt
+from memspec_py.store.usage import Log, Receipt, uses_of, whole_log, write_receipt
 from memspec_py.testing import TempStore, a_record, an_id
 
 if TYPE_CHECKING:
@@ -95,6 +95,21 @@ def test_a_receipt_that_cannot_be_written_is_no_failure(store: TempStore, tmp_pa
     (store.root / "usage.jsonl").mkdir()
     store.ms.note_use(reply, surface="cli")
     write_receipt(store.root / "gone", Receipt((an_id(1),), DAY.format(1), "q", "cli", None))
+
+
+def test_the_whole_log_says_what_each_lookup_says(store: TempStore) -> None:
+    """In one pass, with how far back it goes; what is no receipt counts for nothing."""
+    assert whole_log(store.root) == Log({}, None)
+    for day, number, session in ((3, 1, "a"), (2, 1, "b"), (2, 2, None), (4, 1, "a")):
+        write_receipt(store.root, Receipt((an_id(number),), DAY.format(day), "q", "cli", session))
+    with (store.root / "usage.jsonl").open("ab") as file:
+        file.write(b'{"id": "x"}\n[1]\n\xff\n{"id": 3, "at": "2020"}\n{"id": "y", "at"')
+    found = whole_log(store.root)
+    ids = [an_id(1), an_id(2)]
+    assert found == Log(uses_of(store.root, ids), DAY.format(2))
+    assert [found.uses[id_].sessions for id_ in ids] == [2, 0]
+    (store.root / "usage.jsonl").rename(store.root / "usage.1.jsonl")
+    assert whole_log(store.root) == found
 
 
 def test_lines_of_parallel_writers_do_not_mix(store: TempStore) -> None:
