@@ -19,11 +19,13 @@ if TYPE_CHECKING:
         NearDuplicate,
         NestedStore,
         NoStore,
+        NotActive,
         NotAllowed,
         NotFound,
         Refused,
         StorageFailed,
         UsageError,
+        Withdrawn,
     )
     from memspec_py.record.model import (
         Anchor,
@@ -52,6 +54,7 @@ __all__ = [
     "NearDuplicate",
     "NestedStore",
     "NoStore",
+    "NotActive",
     "NotAllowed",
     "NotFound",
     "Record",
@@ -60,6 +63,7 @@ __all__ = [
     "StorageFailed",
     "Type",
     "UsageError",
+    "Withdrawn",
     "Witness",
     "__version__",
 ]

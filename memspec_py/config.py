@@ -33,6 +33,9 @@ profiles:
       - observation
     ranking:
       recency: "0.1"
+anchors:
+  repo_search_paths:
+    - "~/git"
 """
 
 
@@ -60,6 +63,12 @@ class Profile(NamedTuple):
     recency: float = 0.1
 
 
+class Anchoring(NamedTuple):
+    """Folders that may hold checkouts of other repositories; ``~`` is the home."""
+
+    repo_search_paths: tuple[str, ...] = ("~/git",)
+
+
 class Settings(NamedTuple):
     """A store's settings; ``findings`` tells what in ``config.yaml`` was not understood."""
 
@@ -67,6 +76,7 @@ class Settings(NamedTuple):
     profiles: Mapping[str, Profile] = MappingProxyType({"default": Profile()})
     scopes: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     scopes_require: bool = False
+    anchors: Anchoring = Anchoring()
     limits: Limits = Limits()
     findings: tuple[Finding, ...] = ()
 
@@ -118,6 +128,12 @@ class _Reader:
             self.complain(key, "a list of texts")
         return None
 
+    def flag(self, value: object, key: str) -> bool:
+        """True or false, written as text; nothing is false."""
+        if value not in (None, "true", "false"):
+            self.complain(key, "true or false")
+        return value == "true"
+
     def number(
         self, value: object, key: str, read: Callable[[str], _N], low: _N, high: _N
     ) -> _N | None:
@@ -145,7 +161,8 @@ def settings_from(mapping: Mapping[str, object]) -> Settings:
             for name, value in reader.table(mapping.get("scopes"), "scopes").items()
             if (patterns := reader.texts(value, f"scopes.{name}")) is not None
         },
-        scopes_require=mapping.get("scopes_require") == "true",
+        scopes_require=reader.flag(mapping.get("scopes_require"), "scopes_require"),
+        anchors=_anchoring(reader, mapping.get("anchors")),
         limits=_limits(reader, mapping.get("limits")),
         findings=tuple(reader.findings),
     )
@@ -170,6 +187,9 @@ def _profiles(reader: _Reader, value: object) -> Mapping[str, Profile]:
         table = reader.table(given, key)
         ranking = reader.table(table.get("ranking"), f"{key}.ranking")
         types = reader.texts(table.get("types"), f"{key}.types")
+        if types is not None and not set(types) <= set(SEARCHED_TYPES):
+            reader.complain(f"{key}.types", "among " + ", ".join(SEARCHED_TYPES))
+            types = None
         recency = reader.number(ranking.get("recency"), f"{key}.ranking.recency", float, 0.0, 1.0)
         base = profiles["default"]
         profiles[name] = Profile(
@@ -177,6 +197,12 @@ def _profiles(reader: _Reader, value: object) -> Mapping[str, Profile]:
             recency=base.recency if recency is None else recency,
         )
     return profiles
+
+
+def _anchoring(reader: _Reader, value: object) -> Anchoring:
+    table = reader.table(value, "anchors")
+    paths = reader.texts(table.get("repo_search_paths"), "anchors.repo_search_paths")
+    return Anchoring() if paths is None else Anchoring(repo_search_paths=paths)
 
 
 def _limits(reader: _Reader, value: object) -> Limits:

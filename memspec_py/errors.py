@@ -5,6 +5,8 @@
     MemspecError
     ├── Refused              1  ran well, and the answer is no
     │   ├── NearDuplicate       a record that already says this
+    │   ├── Withdrawn           a record that said this was superseded
+    │   ├── NotActive           a record that is superseded or retired
     │   └── NestedStore         a store already exists up the tree
     ├── UsageError           2  the call itself is wrong
     ├── NotFound             3  no record with this id
@@ -69,6 +71,18 @@ class NearDuplicate(Refused):
     """A record of the store already says this; ``details["duplicates"]`` names the records."""
 
     code = "near-duplicate"
+
+
+class Withdrawn(Refused):
+    """A supersede replaced or retracted this very text; ``details["withdrawn"]`` names where."""
+
+    code = "withdrawn"
+
+
+class NotActive(Refused):
+    """The record is not in use any more; ``details["heirs"]`` names what took its place."""
+
+    code = "not-active"
 
 
 class NestedStore(Refused):

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from memspec_py.clock import Clock
     from memspec_py.index.index import Progress
     from memspec_py.report import Finding
+    from memspec_py.store.resolve import Surroundings
 
     _T = TypeVar("_T")
 
 _MOST_CANDIDATES = 10
 _READER_SECONDS = 2.0
 _MOST_TRIES = 3
+_MOST_MOVES = 9
 
 
 class Moved(NotFound):
@@ -62,6 +64,16 @@ class Workspace:
 
         return instant(self.clock.now())
 
+    def search_paths(self, where: Surroundings) -> tuple[str, ...]:
+        """The folders that may hold checkouts of other repositories, with the home filled in."""
+        paths = self.settings.anchors.repo_search_paths
+        if where.home is None:
+            return paths
+        home = str(where.home)
+        return tuple(
+            home + path[1:] if path == "~" or path.startswith("~/") else path for path in paths
+        )
+
     def close(self) -> None:
         """Let go of the index file."""
         self.index.close()
@@ -72,10 +84,10 @@ class Workspace:
         An index that turns out to be damaged while it answers, or was touched by somebody else
         meanwhile, is replaced and asked again; so is one that names a file that moved (``Moved``).
         """
-        try:
-            return self._read(answer)
-        except Moved:
-            return self._read(answer)
+        for _ in range(_MOST_MOVES):
+            with suppress(Moved):
+                return self._read(answer)
+        return self._read(answer)
 
     @contextmanager
     def writing(self, patience: float = 10.0) -> Iterator[None]:
@@ -186,7 +198,7 @@ def _settings(root: Path) -> Settings:
         return Settings(findings=(_unreadable(str(problem), 1),))
     if text == DEFAULT_CONFIG:
         return Settings()
-    from memspec_py.record.frontmatter import Unreadable
+    from memspec_py.record.yamltext import Unreadable
     from memspec_py.store import settings_cache
 
     try:

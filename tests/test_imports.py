@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import memspec_py
-from memspec_py.testing import TempStore, a_record
+from memspec_py.testing import TempStore, a_record, an_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +71,21 @@ def test_a_read_of_a_fresh_index_imports_nothing_dear(
 ) -> None:
     """Start-up is part of the product: agents run this hundreds of times a day."""
     assert {name.partition(".")[0] for name in loaded(store, *arguments)} & DEAR == set()
+
+
+def test_a_page_without_anchors_loads_nothing_of_them(store: TempStore) -> None:
+    """And one whose code is as it was starts no process."""
+    for arguments in (["search", "harbour"], ["list"], ["status"]):
+        found = {
+            name for name in loaded(store, *arguments) if name.startswith("memspec_py.anchors")
+        }
+        assert found <= {"memspec_py.anchors"}, arguments
+    (store.project / "pier.py").write_text("x = 1\n", encoding="utf-8")
+    store.ms.anchor(an_id(1), ["pier.py"])
+    modules = loaded(store, "search", "harbour")
+    assert "memspec_py.anchors.drift" in modules
+    needless = {"memspec_py.anchors.symbols_python", "memspec_py.anchors.moves", "subprocess"}
+    assert modules & needless == set()
 
 
 def test_importing_the_package_loads_nothing_of_it() -> None:

@@ -42,6 +42,11 @@ def opened(cwd: str | None) -> Memspec:
     return store
 
 
+def looking() -> Progress:
+    """Progress of a look at the files of anchors."""
+    return Progress(sys.stderr, "looking at {} of {} anchored files")
+
+
 def show(reply: object, as_json_: bool, lines: Callable[[], Iterable[str]]) -> None:
     """Print a reply as JSON or as lines of text."""
     if as_json_:

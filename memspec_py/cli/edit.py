@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memspec_py.cli.common import cwd_option, json_option, opened, show
+from memspec_py.cli.hits import past_lines
 from memspec_py.errors import Conflict, Invalid, MemspecError, UsageError
 
 if TYPE_CHECKING:
@@ -25,9 +26,18 @@ if TYPE_CHECKING:
 @click.option(
     "--from", "from_", type=click.Path(), help="Take this file as the edited text; no editor."
 )
+@click.option("--force", is_flag=True, help="Even if a superseded record said what it says now.")
+@click.option("--reason", help="Why, with --force; it is kept in the record.")
 @cwd_option
 @json_option
-def command(record_id: str, from_: str | None, cwd: str | None, as_json_: bool) -> None:
+def command(
+    record_id: str,
+    from_: str | None,
+    force: bool,
+    reason: str | None,
+    cwd: str | None,
+    as_json_: bool,
+) -> None:
     """Edit a record in $VISUAL or $EDITOR; it is replaced only if the result is valid.
 
     A rejected edit is kept in a file, to go on from with --from.
@@ -39,7 +49,7 @@ def command(record_id: str, from_: str | None, cwd: str | None, as_json_: bool) 
     store = opened(cwd)
     copy = store.edit_copy(record_id)
     place = Path(from_) if from_ else _edited_copy(store, copy)
-    done = _replaced(store, copy, place)
+    done = _replaced(store, copy, place, force=force, reason=reason)
     if not from_:
         place.unlink(missing_ok=True)
     show(done, as_json_, lambda: _lines(done))
@@ -79,7 +89,9 @@ def _run_editor(place: Path) -> None:
         raise UsageError(f"the editor {editor!r} exited with {code}; nothing was changed")
 
 
-def _replaced(store: Memspec, copy: EditCopy, place: Path) -> Edited:
+def _replaced(
+    store: Memspec, copy: EditCopy, place: Path, *, force: bool, reason: str | None
+) -> Edited:
     try:
         text = place.read_bytes().decode()
     except UnicodeDecodeError:
@@ -87,7 +99,7 @@ def _replaced(store: Memspec, copy: EditCopy, place: Path) -> Edited:
     except OSError as problem:
         raise UsageError(f"{place} cannot be read: {problem.strerror}") from None
     try:
-        return store.replace_text(copy, text)
+        return store.replace_text(copy, text, force=force, reason=reason)
     except MemspecError as problem:
         kept = f"the edited text is kept; mend it, then `memspec edit {copy.id} --from {place}`"
         problem.hint = kept if problem.hint is None else f"{problem.hint}; {kept}"
@@ -101,3 +113,4 @@ def _lines(done: Edited) -> Iterator[str]:
         return
     yield f"Edited {done.id}: {', '.join(done.changed)}"
     yield f"  {done.store}/{done.path}"
+    yield from past_lines(done.withdrawn)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memspec_py.cli.common import cwd_option, fenced, harmless, json_option, opened, show
-from memspec_py.cli.hits import circumstance_lines
+from memspec_py.cli.hits import circumstance_lines, drift_lines, drift_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,11 +33,16 @@ def command(record_id: str, cwd: str | None, as_json_: bool) -> None:
 def _lines(shown: Shown) -> Iterator[str]:
     stale = " [STALE: verify or supersede before relying on it]" if shown.stale else ""
     derived = " (derived)" if shown.derived else ""
-    yield f"[{shown.type}] {harmless(shown.title)}{derived}{stale}"
+    marks = drift_marks(shown.drifted, shown.anchor_unchecked, shown.drift or ())
+    yield f"[{shown.type}] {harmless(shown.title)}{derived}{stale}{marks}"
     yield from fenced(shown.body)
     yield ""
     for key, value in shown.record.items():
         yield f"{harmless(key)}: {_inline(value)}"
+    if shown.drift:
+        verdicts = dict.fromkeys(one.verdict.value for one in shown.drift)
+        yield f"anchors now: {', '.join(verdicts)}"
+        yield from drift_lines(shown.drift)
     yield from _chain("superseded by", shown.descendants)
     yield from _chain("supersedes", shown.ancestors)
     for edge, records in shown.linked_from.items():

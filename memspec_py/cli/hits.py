@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from memspec_py.cli.common import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from memspec_py.acts.tombstones import Past
+    from memspec_py.anchors.verdict import Drift
     from memspec_py.views.envelope import Envelope
     from memspec_py.views.hit import Hit
 
@@ -23,8 +25,42 @@ def hit_lines(hit: Hit) -> Iterator[str]:
         yield f"  | {harmless(hit.preview)}"
     for step in hit.requires_human:
         yield f"  requires human: {harmless(step)}"
+    yield from drift_lines(hit.drift or ())
     if hit.score is not None:
         yield "  score: " + ", ".join(f"{name} {value}" for name, value in hit.score.items())
+
+
+def past_lines(withdrawn: Iterable[Past]) -> Iterator[str]:
+    """What a write was forced past, a superseded record on each line."""
+    for past in withdrawn:
+        reason = harmless(past.reason)
+        yield f'Warning: forced past {past.id} "{harmless(past.title)}", superseded: {reason}'
+
+
+def drift_lines(drift: Iterable[Drift]) -> Iterator[str]:
+    """What is to be said of anchors that are not simply as they were."""
+    for one in drift:
+        place = f" to {one.place}" if one.verdict == "moved" and one.place else ""
+        why = f": {one.reason}" if one.reason else ""
+        if one.verdict != "unchanged":
+            yield "  " + harmless(f"{shown_anchor(one)} {one.verdict}{place}{why}")
+        elif one.held_on not in (None, "worktree"):
+            yield "  " + harmless(f"{shown_anchor(one)} holds on {one.held_on} only")
+
+
+def drift_marks(drifted: bool, unchecked: bool, drift: Iterable[Drift]) -> str:
+    """The marks behind a title."""
+    marks = " [DRIFTED]" if drifted else ""
+    if unchecked:
+        marks += " [ANCHOR UNCHECKED]"
+    if any(one.verdict == "moved" for one in drift):
+        marks += " [MOVED]"
+    return marks
+
+
+def shown_anchor(one: Drift) -> str:
+    """An anchor as it could be typed."""
+    return one.anchor if one.repo is None else f"{one.repo}/{one.anchor}"
 
 
 def circumstance_lines(about: Envelope) -> Iterator[str]:
@@ -55,6 +91,7 @@ def _marks(hit: Hit) -> str:
         marks.append(" [STALE: verify or supersede before relying on it]")
     if hit.state not in ("active", "open"):
         marks.append(f" [{hit.state.upper()}]")
+    marks.append(drift_marks(hit.drifted, hit.anchor_unchecked, hit.drift or ()))
     conflicts = (hit.links or {}).get("conflicts_with")
     if conflicts:
         marks.append(f" [CONFLICTS WITH {', '.join(conflicts)}]")

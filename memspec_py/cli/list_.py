@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memspec_py.cli.common import cwd_option, harmless, json_option, opened, show
-from memspec_py.cli.hits import circumstance_lines
+from memspec_py.cli.hits import circumstance_lines, drift_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,9 @@ def _lines(reply: ListReply) -> Iterator[str]:
     for hit in reply.results:
         stale = " [STALE]" if hit.stale else ""
         state = "" if hit.state in ("active", "open") else f" [{hit.state.upper()}]"
-        yield f"{hit.id} {hit.created[:10]} [{hit.type}] {harmless(hit.title)}{state}{stale}"
+        drift = drift_marks(hit.drifted, hit.anchor_unchecked, hit.drift or ())
+        head = f"{hit.id} {hit.created[:10]} [{hit.type}] {harmless(hit.title)}"
+        yield f"{head}{state}{stale}{drift}"
     yield f"{reply.count} of {reply.total} records"
     if reply.next_offset is not None:
         yield f"More: --offset {reply.next_offset}"

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 # name and is imported only when it runs.
 GROUPS = {
     "Start": ("init",),
-    "Write": ("remember", "observe", "edit"),
+    "Write": ("remember", "observe", "supersede", "edit"),
+    "Link": ("anchor", "relate", "unrelate", "question"),
     "Read": ("search", "get", "list"),
-    "Look after": ("status", "doctor"),
+    "Look after": ("reconcile", "verify", "outcome", "status", "sweep", "doctor"),
     "Shell": ("completion",),
 }
 _MODULES = {name: name for names in GROUPS.values() for name in names} | {"list": "list_"}

@@ -12,8 +12,9 @@ _PAUSE = 0.2
 class Progress:
     """Called with (done, total); silent at first, and always where nobody watches."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, what: str = "reading {} of {} records") -> None:
         self._stream = stream
+        self._what = what
         self._watched = stream.isatty()
         self._begun: float | None = None
         self._told = 0.0
@@ -28,5 +29,6 @@ class Progress:
         if now - self._begun < _PATIENCE or (now - self._told < _PAUSE and not finished):
             return
         self._told = now
-        self._stream.write(f"\rreading {done:,} of {total:,} records" + ("\n" if finished else ""))
+        told = self._what.format(f"{done:,}", f"{total:,}")
+        self._stream.write(f"\r{told}" + ("\n" if finished else ""))
         self._stream.flush()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memspec_py.cli.common import cwd_option, harmless, json_option, opened, show
+from memspec_py.cli.hits import past_lines
 from memspec_py.cli.words import comma_list, text_from
 
 if TYPE_CHECKING:
@@ -41,8 +42,16 @@ def _edge_options(function: click.decorators.FC) -> click.decorators.FC:
 @click.option("--body-file", type=click.Path(), help="A file with the text. `-` is standard input.")
 @click.option("--tags", help="Tags, separated by commas.")
 @click.option(
-    "--anchor", "anchors", multiple=True, metavar="PATH", help="A file it depends on. Repeatable."
+    "--anchor",
+    "anchors",
+    multiple=True,
+    metavar="PATH",
+    help="Code it depends on: PATH, PATH#Symbol, PATH:10-40 or PATH::NAME=value. Repeatable.",
 )
+@click.option(
+    "--anchor-root", metavar="DIR", help="Look up relative anchors here first: another checkout."
+)
+@click.option("--strict", is_flag=True, help="Refuse when an anchor resolves nowhere.")
 @click.option(
     "--evidence", multiple=True, metavar="FILE|URL", help="Proof to keep, or a link. Repeatable."
 )
@@ -60,7 +69,11 @@ def _edge_options(function: click.decorators.FC) -> click.decorators.FC:
     metavar="STEP",
     help="A step only a person may do (procedures).",
 )
-@click.option("--force", is_flag=True, help="Write even if a record already says this.")
+@click.option("--answers-question", metavar="ID", help="List it as an answer of this question.")
+@click.option("--force", is_flag=True, help="Write even if a record says, or said, this.")
+@click.option(
+    "--reason", help="Why, with --force; needed where a superseded record said it, and kept."
+)
 @cwd_option
 @json_option
 def command(
@@ -71,6 +84,8 @@ def command(
     body_file: str | None,
     tags: str | None,
     anchors: tuple[str, ...],
+    anchor_root: str | None,
+    strict: bool,
     evidence: tuple[str, ...],
     check_by: str | None,
     valid_from: str | None,
@@ -78,15 +93,17 @@ def command(
     scope: str | None,
     pin: bool,
     requires_human: tuple[str, ...],
+    answers_question: str | None,
     force: bool,
+    reason: str | None,
     cwd: str | None,
     as_json_: bool,
     **edges: tuple[str, ...],
 ) -> None:
     """Write a claim: a fact, a decision or a procedure.
 
-    It is refused (exit 1) when the store already says it. Times are ISO 8601; a date alone is
-    midnight UTC.
+    It is refused (exit 1) when the store already says it, or said it and took it back. Times are
+    ISO 8601; a date alone is midnight UTC.
 
     \b
     Example:
@@ -100,6 +117,8 @@ def command(
         body=text_from(body, body_file),
         tags=comma_list(tags),
         anchors=anchors,
+        anchor_root=anchor_root,
+        strict=strict,
         evidence=evidence,
         check_by=check_by,
         valid_from=valid_from,
@@ -108,7 +127,9 @@ def command(
         scope=scope,
         pinned=pin,
         requires_human=requires_human,
+        answers_question=answers_question,
         force=force,
+        reason=reason,
     )
     show(done, as_json_, lambda: _lines(done))
 
@@ -121,7 +142,12 @@ def _lines(done: Remembered) -> Iterator[str]:
         yield f"  anchored to {harmless(anchor)}"
     for one in done.evidence:
         yield f"  evidence {harmless(one)}"
+    if done.answers_question:
+        yield f"  answers {done.answers_question}"
+    for note in done.notes:
+        yield f"Note: {harmless(note)}"
     for lost in done.unresolved:
         yield f"Warning: not anchored to {harmless(lost.path)}: {lost.reason}"
     for double in done.duplicates:
         yield f'Warning: forced past {double.id} "{harmless(double.title)}": {double.why}'
+    yield from past_lines(done.withdrawn)

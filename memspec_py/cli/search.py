@@ -110,6 +110,7 @@ def _lines(reply: SearchReply) -> Iterator[str]:
         if hit.body is not None:
             yield from fenced(hit.body)
     yield ""
-    witness = f" (best witness: {reply.coverage_witness})" if reply.coverage_witness else ""
+    weak = f" ({reply.coverage_witness_note})" if reply.coverage_witness_note else ""
+    witness = f" (best witness: {reply.coverage_witness}{weak})" if reply.coverage_witness else ""
     yield f"Coverage: {reply.coverage}{witness}: {harmless(reply.coverage_note)}"
     yield from circumstance_lines(reply.circumstances)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memspec_py.index.index import Index
@@ -20,7 +21,7 @@ from memspec_py.report import Finding, Severity
 from memspec_py.store import files, layout
 from memspec_py.store.gitignore import missing_lines
 from memspec_py.store.listing import list_records
-from memspec_py.store.unfinished import unfinished
+from memspec_py.store.unfinished import set_aside, unfinished
 
 if TYPE_CHECKING:
     import sqlite3
@@ -74,6 +75,7 @@ def examine(ws: Workspace, *, fixed: tuple[str, ...] = ()) -> Examined:
     records = dict(_read_all(ws, listing.paths))
     readable = {path: one for path, one in records.items() if not isinstance(one, tuple)}
     by_id = _by_id(readable)
+    strays = [*listing.strays, *_other_strays(ws)]
     attached = sum(len(record.evidence) for record in readable.values())
     add("settings", "config.yaml with what it may say", 1, iter(ws.settings.findings))
     add("records", "each file with the format and the schema", len(records), _broken(ws, records))
@@ -86,8 +88,8 @@ def examine(ws: Workspace, *, fixed: tuple[str, ...] = ()) -> Examined:
     add(
         "strays",
         "each folder with what may lie in it",
-        len(listing.strays),
-        _strays(listing.strays),
+        len(strays),
+        _strays(strays),
     )
     add(
         "links",
@@ -262,6 +264,18 @@ def _evidence_files(ws: Workspace) -> list[str]:
     return sorted(found)
 
 
+def _other_strays(ws: Workspace) -> list[str]:
+    """What killed writers left beside the attachments and in the store's own folder."""
+    places = [ws.root, *map(Path, _folders_below(ws.root / layout.EVIDENCE))]
+    return [
+        stray.relative_to(ws.root).as_posix() for place in places for stray in files.strays(place)
+    ]
+
+
+def _folders_below(folder: Path) -> list[str]:
+    return [found for found, _, _ in os.walk(folder)]
+
+
 def _strays(strays: list[str]) -> Iterator[Finding]:
     for path in sorted(strays):
         if files.is_stray(path.rpartition("/")[2]):
@@ -288,6 +302,15 @@ def _unfinished(ws: Workspace) -> Iterator[Finding]:
             path=f"{layout.LOCAL}/journal",
             message="a change of several files was interrupted",
             fix="the next write finishes it (doctor --fix does, too)",
+        )
+    for name in set_aside(ws.root):
+        yield Finding(
+            code="set-aside-change",
+            severity=Severity.WARNING,
+            path=f"{layout.LOCAL}/journal/{name}",
+            message="a change of several files was not finished, because somebody had edited one of"
+            " them or the journal was damaged; what it meant to write is kept here",
+            fix="look at the records it names, then remove it",
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memspec_py.errors import AmbiguousId, Invalid, NotFound, StorageFailed
@@ -13,6 +13,7 @@ from memspec_py.record.parse import parse_record, to_mapping
 from memspec_py.report import Finding
 from memspec_py.store import files
 from memspec_py.store.usage import uses_of
+from memspec_py.views.drift import Row, marks, watched
 from memspec_py.views.envelope import Envelope, envelope
 from memspec_py.workspace import Moved
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping
 
+    from memspec_py.anchors.verdict import Drift
     from memspec_py.record.model import Plain, Record
+    from memspec_py.store.resolve import Surroundings
     from memspec_py.workspace import Workspace
 
 _MOST_STEPS = 100
@@ -40,8 +43,9 @@ class Shown:
     """A record, everything its file says, and what stands around it.
 
     ``record`` is the front matter under its own names. ``ancestors`` were superseded by this
-    record, directly or not; ``descendants`` superseded it; ``linked_from`` maps an edge type to the
-    records that name this one.
+    record, directly or not; ``descendants`` superseded it; ``linked_from`` maps an edge type (or
+    ``answers``) to the records that name this one. ``drifted``, ``anchor_unchecked`` and ``drift``
+    are as those of a hit.
     """
 
     id: str
@@ -58,19 +62,25 @@ class Shown:
     linked_from: Mapping[str, tuple[Linked, ...]]
     last_referenced: str | None
     sessions: int | None
+    drifted: bool = False
+    anchor_unchecked: bool = False
+    drift: tuple[Drift, ...] | None = None
     circumstances: Envelope
 
 
-def get(ws: Workspace, typed: str) -> Shown:
+def get(ws: Workspace, typed: str, where: Surroundings) -> Shown:
     """The record whose id is, or uniquely starts with, what was typed.
 
     Raises ``NotFound`` (also for an expired observation), ``AmbiguousId``, or ``Invalid`` with the
     findings when the file cannot be read.
     """
-    return ws.read(lambda db: _shown(ws, db, typed))
+    shown, row = ws.read(lambda db: _shown(ws, db, typed))
+    found = watched(ws, where, [row] if row.anchors else ())
+    return replace(shown, **marks(found[0].drift)._asdict()) if found else shown
 
 
-def _shown(ws: Workspace, db: sqlite3.Connection, typed: str) -> Shown:
+def _shown(ws: Workspace, db: sqlite3.Connection, typed: str) -> tuple[Shown, Row]:
+    """The record without drift, and its anchors."""
     id_, path = _located(ws, db, typed)
     record = record_at(ws, path)
     now = ws.now()
@@ -80,7 +90,7 @@ def _shown(ws: Workspace, db: sqlite3.Connection, typed: str) -> Shown:
             hint=f"its file stays at {path} in the store",
         )
     use = uses_of(ws.root, [id_]).get(id_)
-    return Shown(
+    shown = Shown(
         id=id_,
         kind=record.kind.value,
         type=record.label,
@@ -97,6 +107,7 @@ def _shown(ws: Workspace, db: sqlite3.Connection, typed: str) -> Shown:
         sessions=use.sessions if use else None,
         circumstances=envelope(ws, db),
     )
+    return shown, Row(id_, record.label, record.title, record.anchors)
 
 
 def record_at(ws: Workspace, path: str) -> Record:
@@ -170,7 +181,15 @@ def _linked_from(db: sqlite3.Connection, id_: str, now: str) -> dict[str, tuple[
         (id_, now),
     ).fetchall():
         found.setdefault(edge, []).append(_linked(db, source, now))
+    for (question,) in db.execute(_ASKED, (id_,)).fetchall():
+        found.setdefault("answers", []).append(_linked(db, question, now))
     return {edge: tuple(records) for edge, records in found.items()}
+
+
+_ASKED = (
+    "select s.id from shown s where s.kind = 'question' and s.shadowed = 0 and exists"
+    " (select 1 from json_each(s.head, '$.answers') a where a.value = ?) order by s.id"
+)
 
 
 def _linked(db: sqlite3.Connection, id_: str, now: str) -> Linked:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
+    from memspec_py.anchors.verdict import Drift
     from memspec_py.index.rank import Score
     from memspec_py.index.search import Reached
     from memspec_py.store.usage import Use
@@ -25,7 +26,9 @@ LINKS = (
 class Hit(NamedTuple):
     """One record: what it says, where it comes from, and how far to trust it.
 
-    ``stale`` is computed from ``check_by`` now. ``links`` has the non-empty edge lists.
+    ``stale`` is computed from ``check_by`` now. ``drifted`` says that an anchor has drifted or is
+    gone, ``anchor_unchecked`` that one could not be checked; ``drift`` has the verdict on each
+    anchor, and is None without any. ``links`` has the non-empty edge lists.
     ``score`` is only filled by ``--explain``, ``expanded_via`` only for records reached along an
     edge.
     """
@@ -61,6 +64,9 @@ class Hit(NamedTuple):
     sessions: int | None = None
     expanded_via: Mapping[str, object] | None = None
     score: Mapping[str, object] | None = None
+    drifted: bool = False
+    anchor_unchecked: bool = False
+    drift: tuple[Drift, ...] | None = None
 
 
 def hit_of(

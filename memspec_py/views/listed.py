@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memspec_py.errors import UsageError
 from memspec_py.index.search import bindable
 from memspec_py.record.words import State, Type, Witness
+from memspec_py.views.drift import anchored_hits, with_drift
 from memspec_py.views.envelope import Envelope, envelope
 from memspec_py.views.hit import Hit, hit_of
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from memspec_py.store.resolve import Surroundings
+    from memspec_py.views.drift import Row
     from memspec_py.workspace import Workspace
 
 MOST_LISTED = 1_000
@@ -53,13 +56,14 @@ class ListReply:
     circumstances: Envelope
 
 
-def list_records(ws: Workspace, wanted: Selection) -> ListReply:
+def list_records(ws: Workspace, wanted: Selection, where: Surroundings) -> ListReply:
     """The records that fit, newest first and by id within one instant.
 
     Raises ``UsageError`` for a filter value that no record can have.
     """
     _check(wanted)
-    return ws.read(lambda db: _page(ws, db, wanted))
+    reply, rows = ws.read(lambda db: _page(ws, db, wanted))
+    return replace(reply, results=with_drift(ws, where, reply.results, rows))
 
 
 def _check(wanted: Selection) -> None:
@@ -75,7 +79,8 @@ def _check(wanted: Selection) -> None:
         raise UsageError(f"limit should be 1 to {MOST_LISTED} and offset not negative")
 
 
-def _page(ws: Workspace, db: sqlite3.Connection, wanted: Selection) -> ListReply:
+def _page(ws: Workspace, db: sqlite3.Connection, wanted: Selection) -> tuple[ListReply, list[Row]]:
+    """The page without drift, and the anchors of its records."""
     now = ws.now()
     clause, values = _clause(wanted, now)
     total: int = db.execute(f"select count(*) from shown r where {clause}", values).fetchone()[0]
@@ -85,14 +90,16 @@ def _page(ws: Workspace, db: sqlite3.Connection, wanted: Selection) -> ListReply
         {**values, "limit": wanted.limit, "offset": wanted.offset},
     ).fetchall()
     end = wanted.offset + len(keys)
-    return ListReply(
+    hits = tuple(hit_of(db, key, now) for (key,) in keys)
+    reply = ListReply(
         count=len(keys),
         total=total,
         offset=wanted.offset,
         next_offset=end if end < total else None,
-        results=tuple(hit_of(db, key, now) for (key,) in keys),
+        results=hits,
         circumstances=envelope(ws, db),
     )
+    return reply, anchored_hits(db, hits)
 
 
 def _clause(wanted: Selection, now: str) -> tuple[str, dict[str, object]]:

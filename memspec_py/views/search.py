@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memspec_py.clock import parse_instant
 from memspec_py.errors import Invalid, UsageError
-from memspec_py.index.coverage import Verdict, strongest
+from memspec_py.index.coverage import Verdict
 from memspec_py.index.query import parse_query
 from memspec_py.index.search import (
     IN_SCOPE,
@@ -21,6 +21,7 @@ from memspec_py.index.search import (
 )
 from memspec_py.record.words import Type
 from memspec_py.store.usage import uses_of
+from memspec_py.views.drift import anchored_hits, best_witness, with_drift
 from memspec_py.views.envelope import Envelope, envelope
 from memspec_py.views.hit import Hit, hit_of
 from memspec_py.views.verdict import coverage_of
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     from memspec_py.index.query import Query
     from memspec_py.index.search import Found, Reached
+    from memspec_py.store.resolve import Surroundings
+    from memspec_py.views.drift import Row
     from memspec_py.workspace import Workspace
 
 MOST_HITS = 200
@@ -69,7 +72,8 @@ class SearchReply:
 
     ``count`` is the number of results, of which ``expanded`` were reached along edges and stand
     last. ``hidden`` counts records that match but are kept back, by reason. ``coverage`` is
-    ``none``, ``weak`` or ``ok``.
+    ``none``, ``weak`` or ``ok``. ``coverage_witness_note`` is ``drifted`` or ``unchecked`` when the
+    best witness would be an anchor, were it sound.
     """
 
     query: str
@@ -78,6 +82,7 @@ class SearchReply:
     coverage: str
     coverage_note: str
     coverage_witness: str | None
+    coverage_witness_note: str | None
     profile: str
     limit: int
     type: str | None
@@ -88,7 +93,7 @@ class SearchReply:
     circumstances: Envelope
 
 
-def search(ws: Workspace, asked: Question) -> SearchReply:
+def search(ws: Workspace, asked: Question, where: Surroundings) -> SearchReply:
     """Answer a question from a current index. Any text is a legal query.
 
     Raises ``UsageError`` for an unknown type or edge type and ``Invalid`` for a bad ``as_of``.
@@ -102,7 +107,11 @@ def search(ws: Workspace, asked: Question) -> SearchReply:
     )
     if asked.type == "question":
         return ws.read(lambda db: _list_questions(ws, db, asked, filters))
-    return ws.read(lambda db: _answer(ws, db, asked, filters))
+    reply, rows = ws.read(lambda db: _answer(ws, db, asked, filters))
+    # Looking at code may take git a while, so the index is let go first.
+    results = with_drift(ws, where, reply.results, rows)
+    witness, note = best_witness(results)
+    return replace(reply, results=results, coverage_witness=witness, coverage_witness_note=note)
 
 
 def _check(asked: Question) -> None:
@@ -126,7 +135,8 @@ def _instant(text: str | None) -> str | None:
 
 def _answer(
     ws: Workspace, db: sqlite3.Connection, asked: Question, filters: Filters
-) -> SearchReply:
+) -> tuple[SearchReply, list[Row]]:
+    """The reply without drift, and the anchors of its hits."""
     query = parse_query(asked.text, ws.settings.limits.query_terms)
     page = find(
         db,
@@ -155,7 +165,8 @@ def _answer(
     ]
     kept_back = _kept_back(db, query, page, filters)
     verdict = coverage_of(db, query, page, filters, kept_back, _filter_names(asked))
-    return _reply(asked, filters, hits, verdict, kept_back, envelope(ws, db))
+    reply = _reply(asked, filters, hits, verdict, kept_back, envelope(ws, db))
+    return reply, anchored_hits(db, hits)
 
 
 def _filter_names(asked: Question) -> dict[str, str]:
@@ -225,13 +236,15 @@ def _reply(
     kept_back: Hidden,
     circumstances: Envelope,
 ) -> SearchReply:
+    witness, note = best_witness(hits)
     return SearchReply(
         query=asked.text,
         count=len(hits),
         results=tuple(hits),
         coverage=verdict.coverage,
         coverage_note=verdict.note,
-        coverage_witness=strongest((hit.verified_with, hit.derived) for hit in hits),
+        coverage_witness=witness,
+        coverage_witness_note=note,
         profile=asked.profile,
         limit=asked.limit,
         type=asked.type,

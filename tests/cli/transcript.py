@@ -115,7 +115,7 @@ class Scene:
         place = self.place / given
         match name:
             case "printf":
-                return Said(given.replace("\\n", "\n"))
+                return Said(given.replace("\\n", "\n").replace("\\t", "\t"))
             case "cat":
                 return Said(place.read_text(encoding="utf-8"))
             case "rm":

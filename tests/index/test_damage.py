@@ -597,3 +597,9 @@ def test_all_questions_of_an_answer_see_one_state(store: TempStore) -> None:
     assert ws.read(ask) == (_RECORDS + 1, _RECORDS + 1)
     assert ws.read(lambda db: db.execute("select count(*) from records").fetchone()[0]) == 42
     ws.close()
+
+
+def test_the_index_has_no_write_ahead_log(store: TempStore) -> None:
+    """Its shared memory would corrupt on network disks; a rollback journal does not."""
+    with closing(sqlite3.connect(_index(store))) as db:
+        assert db.execute("pragma journal_mode").fetchone() == ("delete",)

@@ -182,8 +182,27 @@ def test_function_words_are_ignored_unless_they_stand_alone(store: TempStore) ->
     """`what is the tariff` asks for the tariff; `what is it` has nothing else to ask for."""
     assert [term.shown for term in parse_query("what is the tariff", LIMIT).terms] == ["tariff"]
     assert [term.shown for term in parse_query("isn't there a tariff?", LIMIT).terms] == ["tariff"]
+    assert [term.shown for term in parse_query("which tariff do we use", LIMIT).terms] == ["tariff"]
     assert store.ms.search("what is it").results[0].title == "romeo"
     assert store.ms.search("don't").results[0].title == "tango"
+
+
+@pytest.mark.parametrize(
+    ("word", "shown"),
+    [
+        ("user's", "user"),
+        ("users'", "users"),
+        ("we'll sail", "sail"),
+        ("l'avion", "avion"),
+        ("d\u2019authentification", "authentification"),
+        ("O'Reilly", "Reilly"),
+        ("'quoted'", "quoted"),
+        ("rock'n'roll", "roll"),
+    ],
+)
+def test_what_an_apostrophe_joins_is_taken_apart(word: str, shown: str) -> None:
+    """The word counts; a short ending behind it, or an article before it, does not."""
+    assert [term.shown for term in parse_query(word, LIMIT).terms] == [shown]
 
 
 @pytest.mark.parametrize("joint", ["_", "-", "/", "漢"])

@@ -18,6 +18,7 @@ from memspec_py.errors import MemspecError
 from memspec_py.record.model import Kind, SourceKind, State, Type
 from memspec_py.report import as_json
 from memspec_py.store import layout
+from memspec_py.store.resolve import Surroundings
 from memspec_py.testing import TempStore, a_record, an_id
 from memspec_py.views.get import get
 from memspec_py.views.listed import Selection, list_records
@@ -187,14 +188,19 @@ _steps = st.lists(
 )
 
 
+_WHERE = Surroundings(cwd=Path("/"), home=None, env={})
+
+
 def _answers(ws: Workspace) -> dict[str, object]:
     """What the store says, but for the state of the index."""
     views: dict[str, Callable[[], object]] = {
-        **{f"{asked}": partial(search, ws, asked) for asked in _QUESTIONS},
-        **{f"get {number}": partial(get, ws, an_id(number)) for number in _NUMBERS},
-        "list": lambda: list_records(ws, Selection(state="any")),
-        "list scope": lambda: list_records(ws, Selection(scope="burrow", tag="marmot", limit=2)),
-        "status": lambda: status(ws),
+        **{f"{asked}": partial(search, ws, asked, _WHERE) for asked in _QUESTIONS},
+        **{f"get {number}": partial(get, ws, an_id(number), _WHERE) for number in _NUMBERS},
+        "list": lambda: list_records(ws, Selection(state="any"), _WHERE),
+        "list scope": lambda: list_records(
+            ws, Selection(scope="burrow", tag="marmot", limit=2), _WHERE
+        ),
+        "status": lambda: status(ws, _WHERE),
     }
     return {name: _told(view) for name, view in views.items()}
 

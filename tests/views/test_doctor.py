@@ -150,6 +150,13 @@ def test_each_kind_of_damage_is_found_with_its_place(
     assert examined.healthy is healthy
 
 
+def test_a_subfolder_of_the_right_folder_is_right(store: TempStore) -> None:
+    """Older versions sorted observations by date; such records are read and nothing is wrong."""
+    store.write(f"memory/facts/2026/01/{an_id(2)}.md", print_record(a_record(2, body="harbour")))
+    assert store.again().doctor().findings == ()
+    assert store.again().search("harbour").count == 2
+
+
 @pytest.mark.parametrize(
     ("spoil", "code"),
     [
@@ -241,3 +248,23 @@ def _bytes(store: TempStore) -> dict[str, bytes]:
         for path in sorted((store.root / folder).rglob("*"))
         if path.is_file()
     }
+
+
+@pytest.mark.parametrize("place", ["evidence/0123456789abcdef", "evidence", "."])
+def test_what_a_killed_writer_left_elsewhere_is_told_and_removed(
+    store: TempStore, place: str
+) -> None:
+    """Not only beside records: attachments and the store's own files are staged too."""
+    stray = store.write(f"{place}/.tmp-1-2-3", b"half")
+    assert "stray-file" in codes(store.ms.doctor())
+    assert "stray-file" not in codes(store.ms.doctor(fix=True))
+    assert not stray.exists()
+
+
+def test_a_change_that_was_set_aside_is_told_until_somebody_looked(store: TempStore) -> None:
+    """Its bytes may be all that is left of some work, so doctor neither hides nor removes it."""
+    kept = store.write("local/journal/x.conflict.json", b"{}")
+    examined = store.ms.doctor(fix=True)
+    assert "set-aside-change" in codes(examined)
+    assert kept.exists()
+    assert not examined.healthy

@@ -110,3 +110,10 @@ def test_expired_observations_are_not_listed(store: TempStore) -> None:
     assert an_id(8) in listed(store)
     store.clock.advance(milliseconds=1)
     assert an_id(8) not in listed(store, state="any")
+
+
+def test_records_of_every_scope_are_listed_and_shown(store: TempStore) -> None:
+    """Scope keeps records from searches; `list` narrows by it only when asked, `get` never does."""
+    store.put(a_record(31, scope="harbour"))
+    assert an_id(31) in [hit.id for hit in store.ms.list().results]
+    assert store.ms.get(an_id(31)).record["scope"] == "harbour"

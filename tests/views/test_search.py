@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -112,6 +114,65 @@ def test_the_parts_of_a_score_multiply_to_its_total(store: TempStore) -> None:
         totals.append(total)
     assert totals == sorted(totals, reverse=True)
     assert all(hit.score is None for hit in store.ms.search("harbour").results)
+
+
+# Q6, computed from the numbers of SPEC.md alone; no word has an ending that Porter would take off.
+_COMPUTED = {
+    1: ("crane yard", ("harbour",), "the crane and the pier stand on the yard and the pier"),
+    2: ("pier", (), "harbour pier harbour"),
+    3: ("crane", ("pier", "yard"), ""),
+    4: ("ledger", ("book",), "a book of the harbour with the crane in it and much more to read"),
+}
+
+
+@pytest.mark.parametrize("query", ["crane", "harbour pier", "crane book pier"])
+def test_a_score_can_be_computed_from_the_specification(store: TempStore, query: str) -> None:
+    """BM25 with weights, the correction for length, and freshness by half-life."""
+    for number, (title, tags, body) in _COMPUTED.items():
+        made = f"2025-0{number}-01T00:00:00.000Z"
+        store.put(a_record(number, title=title, tags=tags, body=body, created=made))
+    store.put(a_record(9, title="crane", kind=Kind.QUESTION))  # neither shown nor counted
+    reply = store.ms.search(query, explain=True)
+    assert reply.count > 1
+    for hit in reply.results:
+        assert hit.score is not None
+        number = next(each for each in _COMPUTED if an_id(each) == hit.id)
+        assert hit.score["text"] == pytest.approx(_text_by_hand(number, query.split()), rel=1e-3)
+        assert hit.score["length"] == pytest.approx(_length_by_hand(number), rel=1e-3)
+        days = {1: 365, 2: 334, 3: 306, 4: 275}[number]
+        assert hit.score["freshness"] == pytest.approx(0.5 ** (days / 45), rel=1e-3)
+        assert hit.score["recency"] == 0.1
+
+
+def _parts(number: int) -> list[list[str]]:
+    """The words of title, tags and body."""
+    title, tags, body = _COMPUTED[number]
+    return [title.split(), list(tags), body.split()]
+
+
+def _text_by_hand(number: int, terms: list[str]) -> float:
+    sizes = {each: sum(map(len, _parts(each))) for each in _COMPUTED}
+    d = sizes[number] / (sum(sizes.values()) / len(sizes))
+    total = 0.0
+    for term in terms:
+        have = sum(any(term in part for part in _parts(each)) for each in _COMPUTED)
+        idf = max(math.log((len(_COMPUTED) - have + 0.5) / (have + 0.5)), 0.000001)
+        weights = zip((2, 1.5, 1), _parts(number), strict=True)
+        f = sum(weight * Counter(part)[term] for weight, part in weights)
+        total += idf * f * 2.2 / (f + 1.2 * (0.25 + 0.75 * d))
+    return total
+
+
+def _length_by_hand(number: int) -> float:
+    def relative(weights: tuple[float, float, float]) -> float:
+        sizes = {
+            each: sum(w * len(part) for w, part in zip(weights, _parts(each), strict=True))
+            for each in _COMPUTED
+        }
+        return sizes[number] / (sum(sizes.values()) / len(sizes))
+
+    r, w = relative((1, 1, 1)), relative((2, 1.5, 1))
+    return (2 + 1.2 * (0.25 + 0.75 * r)) / (2 + 1.2 * (0.6 + 0.4 * w))
 
 
 @settings(max_examples=25)
@@ -351,6 +412,24 @@ def test_expansion_is_bound_by_as_of_and_scope(store: TempStore) -> None:
     assert ids(store.ms.search("harbour", expand=True)) == numbered(1, 2)
     assert ids(store.ms.search("harbour", expand=True, as_of="2026-01-01")) == numbered(1)
     assert ids(store.ms.search("harbour", expand=True, scope="web")) == numbered(1, 2, 3)
+
+
+def test_expansion_reaches_every_type_and_nothing_retired(store: TempStore) -> None:
+    """What is asked of the hits, a type, is not asked of their neighbours."""
+    store.put(a_record(1, type=Type.DECISION, body="harbour", refines=tuple(numbered(2, 3))))
+    store.put(a_record(2, body="pier"))
+    store.put(a_record(3, body="pier", state=State.RETIRED))
+    reply = store.ms.search("harbour", type="decision", expand=True, include_superseded=True)
+    assert ids(reply) == numbered(1, 2)
+
+
+def test_expansion_reaches_fifty_records_at_most(store: TempStore) -> None:
+    """A hit that names very many does not flood the page."""
+    store.put(a_record(1, body="harbour", refines=tuple(numbered(*range(2, 62)))))
+    for number in range(2, 62):
+        store.put(a_record(number, body="pier"))
+    reply = store.ms.search("harbour", expand=True)
+    assert ids(reply) == numbered(*range(1, 52))
 
 
 def test_cycles_end_the_walk(store: TempStore) -> None:
