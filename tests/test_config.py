@@ -52,11 +52,16 @@ def test_each_setting_changes_only_itself() -> None:
         ("profiles: [a]", "profiles"),
         ("profiles: {news: x}", "profiles.news"),
         ("profiles: {news: {types: {a: b}}}", "profiles.news.types"),
+        ("profiles: {news: {types: [fact, rumour]}}", "profiles.news.types"),
         ("profiles: {news: {ranking: {recency: 2}}}", "profiles.news.ranking.recency"),
         ("profiles: {news: {ranking: {recency: nan}}}", "profiles.news.ranking.recency"),
         ("profiles: {news: {ranking: {recency: [1]}}}", "profiles.news.ranking.recency"),
         ("scopes: [a]", "scopes"),
         ("scopes: {web: {a: b}}", "scopes.web"),
+        ("scopes_require: yes", "scopes_require"),
+        ("scopes_require: [true]", "scopes_require"),
+        ("anchors: [a]", "anchors"),
+        ("anchors: {repo_search_paths: {a: b}}", "anchors.repo_search_paths"),
         ("limits: {tags: many}", "limits.tags"),
         ("limits: {tags: 0}", "limits.tags"),
         ("limits: {tag: 3}", "limits.tag"),
@@ -70,6 +75,19 @@ def test_what_is_not_understood_is_a_finding_and_the_default_holds(text: str, fi
     assert "should be" in finding.message
     assert found.decay == DEFAULT_DECAY
     assert found.limits == Limits()
+    assert found.anchors.repo_search_paths == ("~/git",)
+    assert not found.scopes_require
+    assert found.profiles.get("news", Settings().profile("default")) == Settings().profile(
+        "default"
+    )
+
+
+def test_search_paths_are_as_given_and_may_be_none() -> None:
+    """A single path is a list of one, and an empty list looks nowhere."""
+    assert settings("anchors: {repo_search_paths: ~/code}").anchors.repo_search_paths == ("~/code",)
+    both = settings('anchors: {repo_search_paths: [/srv, "~"]}')
+    assert both.anchors.repo_search_paths == ("/srv", "~")
+    assert settings("anchors: {repo_search_paths: []}").anchors.repo_search_paths == ()
 
 
 def test_an_unknown_profile_names_the_known_ones() -> None:

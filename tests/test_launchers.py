@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-SHELL_SCRIPTS = ("bin/_venv", "bin/check", "bin/memspec", "bin/test")
-COMMANDS = ("bin/check", "bin/memspec", "bin/test", ".ci/run")
+_SCRIPTS = (
+    *("bin/backfill-adrs", "bin/bench", "bin/check", "bin/golden", "bin/memspec", "bin/schema"),
+    "bin/test",
+)
+SHELL_SCRIPTS = ("bin/_venv", *_SCRIPTS)
+COMMANDS = (*_SCRIPTS, ".ci/run")
 
 # Settings that people and wrappers have, and that must not reach our set-up.
 HOSTILE = {
@@ -101,6 +105,12 @@ def checkout(repository: Path, tmp_path: Path) -> Path:
 def test_a_launcher_is_posix_shell(repository: Path, script: str) -> None:
     """The shell reads each script to its end."""
     assert _run(["sh", "-n", script], cwd=repository).returncode == 0
+
+
+def test_every_script_is_tested(repository: Path) -> None:
+    """None is forgotten above."""
+    found = {f"bin/{one.name}" for one in (repository / "bin").iterdir() if one.is_file()}
+    assert {name for name in found if not name.endswith(".py")} == {*SHELL_SCRIPTS}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -382,6 +382,105 @@ def test_an_edit_reply_fits(shell: Shell, tmp_path: Path) -> None:
         assert bool(printed.reply["changed"]) is (text != copy.text)
 
 
+def test_a_supersede_reply_fits(shell: Shell) -> None:
+    """A replacement with everything that can be told, a merge, a retraction."""
+    anchors = (Anchor(file="gone.py", sha="0" * 40),)
+    shell.store.put(a_record(60, title="Passwords use argon2 everywhere", anchors=anchors))
+    shell.store.put(a_record(61, title="Hashes are salted with care"))
+    shell.store.put(a_record(62, title="Hashes use a pepper as well"))
+    because = ["--reason", "checked", "--source", "tests"]
+    forced = ["--title", "Hashes are salted with care", "--force"]
+    replaced = shell.run("supersede", an_id(60), *because, *forced)
+    survivor = replaced.reply["survivor_id"]
+    merged = shell.run("supersede", an_id(61), *because, "--merge-from", survivor)
+    noted = shell.run("supersede", NOTED, *because, "--body", "Seen again.")
+    retracted = shell.run("supersede", an_id(61), *because)
+    back = ["--title", "Passwords use argon2 everywhere", "--force"]
+    returned = shell.run("supersede", an_id(62), *because, *back)
+    for printed in (replaced, merged, noted, retracted, returned):
+        assert complaints("supersede-reply", printed.reply) == []
+    assert (replaced.reply["unresolved"], replaced.reply["duplicates"][0]["id"]) == (
+        [{"path": "gone.py", "reason": replaced.reply["unresolved"][0]["reason"]}],
+        an_id(61),
+    )
+    assert returned.reply["withdrawn"][0]["id"] == an_id(60)
+    assert "survivor" not in retracted.reply
+
+
+def test_a_relate_reply_fits(shell: Shell) -> None:
+    """New, there already, to nowhere, and taken away."""
+    edge = ["--from", STALE, "--to", PROCEDURE, "--type", "supports"]
+    for command in ("relate", "relate", "unrelate"):
+        assert complaints("relate-reply", shell.run(command, *edge).reply) == []
+    away = ["--from", STALE, "--to", an_id(98), "--type", "refines", "--allow-missing"]
+    assert complaints("relate-reply", shell.run("relate", *away).reply) == []
+
+
+def test_the_replies_of_anchors_fit(shell: Shell) -> None:
+    """Anchored, drifted, verified and not, moved, and what every read says of it."""
+    code = shell.store.project / "pool.py"
+    code.write_text("depth = 3\n")
+    shell.store.write("config.yaml", "")
+    anchored = shell.run("anchor", PROCEDURE, "pool.py", "pool.py::depth", "nowhere.py")
+    assert complaints("anchor-reply", anchored.reply) == []
+    assert len(anchored.reply["unresolved"]) == 1
+    code.write_text("depth = 4\n")
+    drifted = shell.run("reconcile")
+    assert (complaints("reconcile-reply", drifted.reply), drifted.code) == ([], 1)
+    refused = shell.run("verify", PROCEDURE)
+    assert (complaints("verify-reply", refused.reply), refused.code) == ([], 1)
+    for name, *arguments in (("search", "rotate"), ("get", PROCEDURE), ("list",), ("status",)):
+        printed = shell.run(name, *arguments)
+        assert complaints(f"{name}-reply", printed.reply) == []
+        assert '"verdict": "drifted"' in json.dumps(printed.reply)
+    verified = shell.run("verify", PROCEDURE, "--reanchor")
+    assert (complaints("verify-reply", verified.reply), verified.code) == ([], 0)
+    assert len(verified.reply["reanchored"]) == 2
+
+
+def test_a_sweep_reply_fits(shell: Shell) -> None:
+    """A dry run, and one that refuses what git has not got."""
+    shell.store.write("config.yaml", "")
+    listed = shell.run("sweep", "--dry-run")
+    assert complaints("sweep-reply", listed.reply) == []
+    assert listed.reply["count"] > 1
+    answers = shell.store.home / "answers.tsv"
+    answers.write_text(f"{STALE}\ty\n{EXPIRED}\tn\n{an_id(70)}\ty\n")
+    refused = shell.run("sweep", "--answers", str(answers))
+    assert (complaints("sweep-reply", refused.reply), refused.code) == ([], 1)
+    assert refused.reply["unknown"] == [an_id(70)]
+    forced = shell.run("sweep", "--answers", str(answers), "--force")
+    assert (complaints("sweep-reply", forced.reply), forced.code) == ([], 0)
+
+
+def test_a_question_reply_fits(shell: Shell) -> None:
+    """New, with one answer left, resolved, and one whose answer is not here."""
+    asked = shell.run("question", "Which token?", "--answers", STALE, PROCEDURE, "--closed")
+    answered = shell.run(
+        "remember", "fact", "Short ones", "--source", "x", "--answers-question", asked.reply["id"]
+    )
+    assert complaints("remember-reply", answered.reply) == []
+    for answer in (PROCEDURE, answered.reply["id"]):
+        shell.run("supersede", answer, "--reason", "no")
+    left = shell.run("question", asked.reply["id"])
+    status = shell.run("status")
+    resolved = shell.run("question", asked.reply["id"], "--resolve")
+    shell.store.put(a_record(70, kind=Kind.QUESTION, answers=(an_id(98),)))
+    unknown = shell.run("question", an_id(70))
+    for printed in (asked, left, resolved, unknown):
+        assert complaints("question-reply", printed.reply) == []
+    assert complaints("status-reply", status.reply) == []
+    assert status.reply["resolvable"][0]["survivor_id"] == left.reply["survivor_id"] == STALE
+    assert unknown.reply["unknown"] == [an_id(98)]
+
+
+def test_an_outcome_reply_fits(shell: Shell) -> None:
+    """With a note and without."""
+    for more in ([], ["--note", "gone"]):
+        printed = shell.run("outcome", STALE, "dead_end", *more)
+        assert complaints("outcome-reply", printed.reply) == []
+
+
 def test_an_adopt_reply_fits(store: TempStore) -> None:
     """With records that are new, there already, and refused for several reasons."""
     batch = [
@@ -410,6 +509,9 @@ def test_an_adopt_reply_fits(store: TempStore) -> None:
             "near-duplicate",
         ),
         (["remember", "fact", "New", "--source", "unknown"], "invalid"),
+        (["remember", "fact", "Tokens live an hour", "--source", "x"], "withdrawn"),
+        (["supersede", SUPERSEDED, "--reason", "x"], "not-active"),
+        (["question", QUESTION, "--add", STALE], "refused"),
     ],
 )
 def test_an_error_fits(shell: Shell, arguments: list[str], code: str) -> None:

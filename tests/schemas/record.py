@@ -80,10 +80,12 @@ FIELDS: dict[str, Field] = {
     "check_by": Field(
         INSTANT_OR_NEVER,
         "When to look at it again. An active claim is stale from then on.",
-        "`remember`",
+        "`remember`, `verify`",
     ),
     "last_verified": Field(
-        INSTANT, "When its witness was last renewed; a bare assertion has none.", "`remember`"
+        INSTANT,
+        "When its witness was last renewed; a bare assertion has none.",
+        "`remember`, `anchor`, `verify`",
     ),
     "verified_with": Field(
         one_of(Witness),
@@ -97,22 +99,24 @@ FIELDS: dict[str, Field] = {
     ),
     "anchors": Field(
         list_of({"$ref": "#/$defs/anchor"}, _LIMITS.anchors),
-        "The files it depends on.",
-        "`--anchor`",
+        "The code it depends on.",
+        "`--anchor`, `anchor`, `verify --reanchor`",
     ),
     "evidence": Field(
         list_of({"$ref": "#/$defs/evidence"}, _LIMITS.evidence),
         "Proof that is kept in the store, or pointers to it.",
-        "`--evidence`",
+        "`--evidence`, `verify --evidence-file`",
     ),
-    "supersedes": Field(_IDS, "The records it replaces.", _IMPORTS),
+    "supersedes": Field(_IDS, "The records it replaces.", "`supersede`"),
     "superseded_by": Field(
         # For one heir a text and for more a list, as 0.7.2 wrote it.
         ID | _IDS | {"type": ["string", "array"]},
         "The records that replace it.",
-        _IMPORTS,
+        "`supersede`",
     ),
-    "supersede_reason": Field(TEXT, "Why it was replaced.", _IMPORTS),
+    "supersede_reason": Field(
+        TEXT, "Why it was replaced or retracted, or why it replaced others.", "`supersede`"
+    ),
     "conflicts_with": Field(
         _IDS, "Records that cannot hold together with it.", "`--conflicts-with`"
     ),
@@ -123,11 +127,15 @@ FIELDS: dict[str, Field] = {
     "distinct_from": Field(
         _IDS, "Records it looks like and is not the same as.", "`--distinct-from`"
     ),
-    "answers": Field(_IDS, "The records that answer a question.", _IMPORTS),
+    "answers": Field(_IDS, "The records that answer a question.", "`question`"),
     "closed": Field(
-        {"enum": ["true", True]}, "A question that needs no answer any more.", _IMPORTS
+        {"enum": ["true", True]},
+        "A question whose answers are the only candidates.",
+        "`question --closed`",
     ),
-    "resolved_by": Field(TEXT, "Who resolved a question.", _IMPORTS),
+    "resolved_by": Field(
+        TEXT, "The answer that a question was resolved by.", "`question --resolve`"
+    ),
     "expires": Field(
         INSTANT, "From then on an observation is never shown; its file stays.", "`observe --ttl`"
     ),
@@ -144,11 +152,17 @@ _FILLED: Schema = {"type": "string", "minLength": 1}
 ITEMS: dict[str, Schema] = {
     "anchor": {
         "type": "object",
-        "description": "A file a claim depends on, as it was when the claim was made.",
+        "description": "A file that a claim depends on, or a part of it, as it was then.",
         "properties": {
             "repo": described(_FILLED, "The folder name of another repository the file is in."),
             "file": described(_FILLED, "Its path from the project root, or from that of `repo`."),
             "sha": described(_FILLED, "Git's blob id of its bytes."),
+            "symbol": described(_FILLED, "The part of it that counts: a symbol, heading or key."),
+            "symbol_id": described(_FILLED, "A hash of that symbol's own code, after its rule."),
+            "lines": described(_FILLED, "The part of it that counts: lines such as `10-40`."),
+            "span_id": described(_FILLED, "A hash of what those lines say, after its rule."),
+            "name": described(_FILLED, "What must keep its value: the name it is given to."),
+            "value": described(_FILLED, "That value, in one spelling."),
         },
         "required": ["file", "sha"],
         "additionalProperties": True,
@@ -217,8 +231,8 @@ ALSO_READ: dict[str, str] = {
     "empty values": "An empty value (nothing, `null`, `~`) counts as absent; so do an empty text,"
     " list or mapping where the field allows more than that, and a flag that is `false`.",
     "comma text": "A list of tags, steps or ids may be one text with commas.",
-    "other times": "A time may be any ISO 8601 date or time. A date alone is midnight UTC, a time"
-    " without an offset is UTC.",
+    "other times": "A time may be a date or time of ISO 8601, by calendar or week. A date alone is"
+    " midnight UTC, a time without an offset is UTC.",
 }
 
 # Where the schema is more generous than the reader, by the code of the reader's finding.

@@ -16,14 +16,26 @@ from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from memspec_py.acts.adopt import Adopted
+from memspec_py.acts.anchor import Anchored
 from memspec_py.acts.edit import Edited
 from memspec_py.acts.init import Initialized
 from memspec_py.acts.observe import Observed
+from memspec_py.acts.outcome import Noted
+from memspec_py.acts.question import Asked
+from memspec_py.acts.relate import Related
 from memspec_py.acts.remember import Duplicate, Remembered
+from memspec_py.acts.supersede import Superseded
+from memspec_py.acts.sweep import Swept
+from memspec_py.acts.tombstones import Past
+from memspec_py.acts.verify import Verified
+from memspec_py.anchors.locate import Unresolved
+from memspec_py.anchors.verdict import Drift
 from memspec_py.report import SPREAD, Finding
 from memspec_py.views.doctor import Examined
+from memspec_py.views.drift import Watched
 from memspec_py.views.get import Shown
 from memspec_py.views.listed import ListReply
+from memspec_py.views.reconcile import Reconciled
 from memspec_py.views.search import SearchReply
 from memspec_py.views.status import Status
 from tests.schemas.shapes import COUNT, DIALECT, TEXT, Schema, closed, described, list_of, one_of
@@ -35,7 +47,14 @@ class Plain:
 
 
 # The names that the modules of the replies import for type checkers alone.
-_NAMES = {"Mapping": Mapping, "Sequence": Sequence, "Plain": Plain}
+_NAMES = {
+    "Mapping": Mapping,
+    "Sequence": Sequence,
+    "Plain": Plain,
+    "Unresolved": Unresolved,
+    "Drift": Drift,
+    "Watched": Watched,
+}
 _SIMPLE: dict[object, Schema] = {
     str: TEXT,
     bool: {"type": "boolean"},
@@ -61,6 +80,14 @@ REPLIES: dict[str, Reply] = {
     "remember-reply": Reply("memspec remember --json", Remembered),
     "observe-reply": Reply("memspec observe --json", Observed),
     "edit-reply": Reply("memspec edit --json", Edited),
+    "supersede-reply": Reply("memspec supersede --json", Superseded),
+    "anchor-reply": Reply("memspec anchor --json", Anchored),
+    "relate-reply": Reply("memspec relate --json, or unrelate,", Related),
+    "question-reply": Reply("memspec question --json", Asked),
+    "reconcile-reply": Reply("memspec reconcile --json", Reconciled),
+    "verify-reply": Reply("memspec verify --json", Verified),
+    "sweep-reply": Reply("memspec sweep --json", Swept),
+    "outcome-reply": Reply("memspec outcome --json", Noted),
     "adopt-reply": Reply("Memspec.adopt", Adopted),
 }
 
@@ -75,7 +102,7 @@ def reply_schema(name: str, reply: Reply) -> Schema:
 def error_schema() -> Schema:
     """The schema of the one line that a command with ``--json`` prints on stderr when it fails."""
     defs: dict[str, Schema] = {}
-    for cls in (Finding, Duplicate):
+    for cls in (Finding, Duplicate, Past):
         _shape(cls, defs)
     error = {
         "code": described(one_of(*error_codes()), "A stable word for what went wrong."),

@@ -6,8 +6,11 @@ A field that is not here stops ``bin/schema``; a line that no field needs fails 
 from __future__ import annotations
 
 from memspec_py import errors
+from memspec_py.anchors.grain import Grain
 from memspec_py.index.search import Hidden
-from memspec_py.record.model import Kind, SourceKind, State, Type, Witness
+from memspec_py.record.model import EdgeType, Kind, SourceKind, State, Type, Witness
+from memspec_py.record.rules import QUESTION_STATES
+from memspec_py.store.outcomes import Outcome
 from memspec_py.views.hit import LINKS
 from tests.schemas.record import FIELDS
 from tests.schemas.shapes import (
@@ -34,6 +37,13 @@ _EXPIRES = "When an observation expires; absent for one that never does."
 _SHOWN_LAST = "When a search last showed it on this machine; absent if none has."
 _SESSIONS = "How many sessions on this machine it was shown in."
 _SCOPE = "The part of the store it belongs to."
+_WITHDRAWN = "Superseded records that said it; only when the write was forced past them."
+
+_DRIFTED = "Whether an anchor of it has drifted or is gone."
+_ANCHOR_UNCHECKED = "Whether an anchor of it could not be checked, which never means that it holds."
+_DRIFT = "The verdict on each of its anchors, in its own order; absent when it has none."
+_NOTES = "What else should be known, as sentences."
+_TITLE = "The title."
 
 MEANINGS: dict[str, dict[str, str]] = {
     "Adopted": {
@@ -52,17 +62,82 @@ MEANINGS: dict[str, dict[str, str]] = {
         "code": "Why it was refused, as a stable word.",
         "reason": "Why it was refused, as a sentence.",
     },
+    "Anchored": {
+        "store": _STORE,
+        "id": "The record's id.",
+        "path": _FILE,
+        "title": _TITLE,
+        "source": "Who says so.",
+        "verified_with": _WITNESS,
+        "last_verified": "When its witness was last renewed.",
+        "anchors": "Everything it is anchored to now.",
+        "added": "What of that it was not anchored to before.",
+        "renewed": "What of that it was anchored to before, taken again.",
+        "dropped": "What it is not anchored to any more.",
+        "unresolved": "The paths it could not be anchored to.",
+        "notes": _NOTES,
+    },
+    "Answer": {
+        "id": "The record that answers.",
+        "title": "Its title; absent when it is not in this store.",
+        "state": "Where it stands; absent when it is not in this store.",
+    },
+    "Asked": {
+        "store": _STORE,
+        "id": "The question's id.",
+        "path": _FILE,
+        "title": "What is asked.",
+        "source": "Who asks.",
+        "state": "Whether it is open or resolved.",
+        "closed": "Whether the answers listed are the only candidates.",
+        "created": "Whether it is new.",
+        "changed": "Whether anything was written.",
+        "answers": "The records listed as its answers.",
+        "holding": "The active records among them, or in the place of superseded ones.",
+        "unknown": "Records on the way from the answers that are not in this store, or expired.",
+        "survivor_id": "The one answer left of a closed question that is not resolved.",
+        "resolved_by": "The answer it was resolved by.",
+    },
     "Brief": {
         "id": "The record's id.",
         "type": "The type of a claim, else the kind.",
         "title": "The title.",
         "check_by": "When it should have been looked at.",
+        "created": "When the record was made.",
+        "last_referenced": _SHOWN_LAST,
+        "sessions": _SESSIONS,
     },
     "Check": {
         "name": "What was checked.",
         "compared": "What was compared with what.",
         "count": "How many things were looked at.",
         "findings": "How many findings that gave.",
+    },
+    "Contradiction": {
+        "id": "The record that names the other in conflicts_with.",
+        "title": _TITLE,
+        "other_id": "The record it cannot hold together with.",
+        "other_title": "The title of that.",
+    },
+    "Decided": {
+        "id": "The record's id.",
+        "type": "The type of a claim, else the kind.",
+        "title": _TITLE,
+        "reason": "Why it could be retired.",
+        "path": _FILE,
+        "outcome": "What became of it.",
+        "why": "What keeps it from being retired.",
+    },
+    "Drift": {
+        "anchor": "The anchor as it could be typed, within its repository.",
+        "file": "The file it is recorded for.",
+        "grain": "How much of the file it watches.",
+        "verdict": "Whether that is as it was.",
+        "compared_to": "What was looked at: worktree, worktree+BRANCH, or empty for nothing.",
+        "repo": "The other repository that the file is in.",
+        "held_on": "Which of what was looked at still has it.",
+        "place": "Where it is now, when that is elsewhere.",
+        "reason": "Why the verdict is so, in a few words.",
     },
     "Duplicate": {
         "id": "The record that says it already.",
@@ -74,6 +149,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "id": "The record's id.",
         "path": _FILE,
         "changed": "The fields that differ now; none when the text was the same.",
+        "withdrawn": _WITHDRAWN,
     },
     "Envelope": {
         "store": _STORE,
@@ -130,6 +206,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         "sessions": _SESSIONS,
         "expanded_via": "How an edge led to it; absent for what the query itself found.",
         "score": "The parts of its score; only with --explain.",
+        "drifted": _DRIFTED,
+        "anchor_unchecked": _ANCHOR_UNCHECKED,
+        "drift": _DRIFT,
     },
     "Initialized": {
         "store": _STORE,
@@ -147,6 +226,15 @@ MEANINGS: dict[str, dict[str, str]] = {
         "next_offset": "Where the next page begins; absent on the last one.",
         "results": "The records, newest first.",
     },
+    "Noted": {
+        "store": _STORE,
+        "id": "The record it is about.",
+        "outcome": "What came of acting on it.",
+        "at": "When that was noted.",
+        "source": "Who says so.",
+        "note": "What happened.",
+        "counts": "How often each outcome was noted of this record on this machine.",
+    },
     "Observed": {
         "store": _STORE,
         "id": "The new record's id.",
@@ -154,6 +242,34 @@ MEANINGS: dict[str, dict[str, str]] = {
         "title": "The first line of what was noted.",
         "source": "Who noted it.",
         "expires": _EXPIRES,
+        "withdrawn": _WITHDRAWN,
+    },
+    "Past": {
+        "id": "The superseded record.",
+        "title": "Its title.",
+        "reason": "Why it was superseded.",
+        "heirs": "What took its place; none when it was retracted.",
+    },
+    "Reconciled": {
+        "reconciled_at": "When the anchors were looked at.",
+        "since": "The commit asked for.",
+        "anchored": "How many records in use have anchors.",
+        "count": "How many candidates there are.",
+        "candidates": "Records with an anchor that drifted or is gone.",
+        "moved": "Other records with an anchor whose code is elsewhere now, and as it was.",
+        "unchecked": "Other records with an anchor that could not be checked.",
+        "earlier": "How many more drifted before the commit asked for.",
+    },
+    "Related": {
+        "store": _STORE,
+        "from_id": "The record that carries the edge.",
+        "to_id": "The record it names.",
+        "edge_type": "The type of the edge.",
+        "changed": "Whether anything was written; false when the edge was there already.",
+        "edges": "How many edges of this type the record has now.",
+        "path": _FILE,
+        "to_title": "The title of the record it names; absent when that is not in this store.",
+        "to_state": "Where that record stands; absent when it is not in this store.",
     },
     "Remembered": {
         "store": _STORE,
@@ -169,8 +285,17 @@ MEANINGS: dict[str, dict[str, str]] = {
         "scope": _SCOPE,
         "anchors": "The files it was anchored to.",
         "unresolved": "The paths it could not be anchored to.",
+        "notes": _NOTES,
         "evidence": "The evidence: paths in the store, and URLs.",
         "duplicates": "Records that say the same; only when the write was forced past them.",
+        "withdrawn": _WITHDRAWN,
+        "answers_question": "The question it was listed in as an answer.",
+    },
+    "Resolvable": {
+        "id": "The question.",
+        "title": "What is asked.",
+        "survivor_id": "The answer that is left.",
+        "survivor_title": "Its title.",
     },
     "SearchReply": {
         "query": "The query as asked.",
@@ -179,6 +304,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "coverage": "How far the store answers the query.",
         "coverage_note": "Why, as a sentence.",
         "coverage_witness": "The strongest witness among the results; absent without results.",
+        "coverage_witness_note": "What made an anchor count as mere evidence, if that is the best.",
         "profile": "The search profile used.",
         "limit": "The largest number of records asked for.",
         "type": "The type asked for.",
@@ -202,6 +328,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         "linked_from": "The records that name this one, by edge type.",
         "last_referenced": _SHOWN_LAST,
         "sessions": _SESSIONS,
+        "drifted": _DRIFTED,
+        "anchor_unchecked": _ANCHOR_UNCHECKED,
+        "drift": _DRIFT,
     },
     "Status": {
         "files": "How many record files there are.",
@@ -214,10 +343,81 @@ MEANINGS: dict[str, dict[str, str]] = {
         "stale": "The most overdue of them, at most ten.",
         "expired": "How many observations have expired; they count nowhere else.",
         "doubled": "How many files have an id that another file has too.",
+        "anchored": "How many records in use have anchors.",
+        "drifted_count": "How many of them have one that drifted or is gone.",
+        "drifted": "Those, at most ten, with the anchors in question.",
+        "unchecked_count": "How many others have one that could not be checked.",
+        "unchecked": "Those, at most ten.",
+        "moved_count": "How many others have one whose code is elsewhere now.",
+        "moved": "Those, at most ten.",
+        "conflicts_count": "How many pairs of active records cannot both hold.",
+        "conflicts": "Those pairs, at most ten.",
+        "cold_count": "How many active records are old and were not shown of late.",
+        "cold": "Those, at most ten, shown longest ago first.",
+        "promotion_count": "How many notes and bare young facts several sessions were shown.",
+        "promotion_candidates": "Those, at most ten, the most sessions first.",
+        "receipts_since": "How far back the usage receipts of this machine go.",
+        "resolvable": "Closed questions with one answer left, which nobody has confirmed yet.",
+    },
+    "Superseded": {
+        "store": _STORE,
+        "act": "A new record replaced them, an existing one was merged with them, or none did.",
+        "survivor_id": "The record that stands for them; absent after a retraction.",
+        "superseded_ids": "The records that were superseded, the one named first at first.",
+        "reason": "Why, as it is kept.",
+        "source": "Who says so.",
+        "survivor": "The record that stands for them; absent after a retraction.",
+        "notes": _NOTES,
+        "unresolved": "The anchors that the new record could not keep or get.",
+        "duplicates": "Records that say the same; only when the write was forced past them.",
+        "withdrawn": _WITHDRAWN,
+    },
+    "Survivor": {
+        "id": "The record's id.",
+        "path": _FILE,
+        "type": "The type of a claim, else the kind.",
+        "title": "The title.",
+        "source": "Who claims it.",
+        "verified_with": _WITNESS,
+        "check_by": "When to look at it again; absent for an observation.",
+        "expires": _EXPIRES,
+        "anchors": "The files it is anchored to.",
+    },
+    "Swept": {
+        "store": _STORE,
+        "dry_run": "Whether nobody was asked.",
+        "count": "How many records are stale or expired.",
+        "retired": "How many were retired.",
+        "refused": "How many should have been retired and were not.",
+        "records": "Each of them, the longest overdue first, and what became of it.",
+        "unknown": "Ids that were answered for and are neither stale nor expired.",
     },
     "Unresolved": {
         "path": "The path as typed.",
         "reason": "Why it could not be anchored.",
+    },
+    "Verified": {
+        "store": _STORE,
+        "id": "The record's id.",
+        "path": _FILE,
+        "title": _TITLE,
+        "status": "Whether it was verified, or nothing was changed and somebody has to look.",
+        "reason": "Why it was not verified.",
+        "hint": "What can be done about that.",
+        "source": "Who says so.",
+        "verified_with": _WITNESS,
+        "last_verified": "When its witness was last renewed.",
+        "check_by": "When to look at it again; absent for an observation.",
+        "evidence": "The evidence attached: paths in the store, and URLs.",
+        "drift": "The verdict on each of its anchors, as they were.",
+        "reanchored": "The anchors that were taken again.",
+        "notes": _NOTES,
+    },
+    "Watched": {
+        "id": "The record's id.",
+        "type": "The type of a claim, else the kind.",
+        "title": _TITLE,
+        "drift": "The verdicts on its anchors, but for those that are as they were.",
     },
 }
 
@@ -229,10 +429,32 @@ _HIDDEN = {
     "superseded": "Superseded.",
 }
 
+_OUTCOMES = {
+    Outcome.HELPED: "It helped.",
+    Outcome.DEAD_END: "It led nowhere.",
+    Outcome.CORRECTED: "It was wrong and has been superseded.",
+}
+
 SHAPES: dict[str, Schema] = {
     "Adoption.outcome": one_of("created", "present", "refused"),
+    "Answer.id": ID,
+    "Answer.state": one_of(State),
+    "Asked.id": ID,
+    "Asked.state": one_of(*(state for state in State if state in QUESTION_STATES)),
     "Brief.type": _LABEL,
+    "Anchored.id": ID,
+    "Anchored.verified_with": one_of(Witness),
+    "Anchored.last_verified": INSTANT,
+    "Brief.id": ID,
     "Brief.check_by": INSTANT,
+    "Brief.created": INSTANT,
+    "Brief.last_referenced": INSTANT,
+    "Contradiction.id": ID,
+    "Contradiction.other_id": ID,
+    "Decided.id": ID,
+    "Decided.type": _LABEL,
+    "Decided.outcome": one_of("retired", "kept", "refused", "skipped", "left"),
+    "Drift.grain": one_of(Grain),
     "Edited.id": ID,
     "Envelope.index": {"$ref": "#/$defs/IndexState"},
     "Envelope.unreadable": list_of({"$ref": "#/$defs/Unreadable"}, 20),
@@ -260,16 +482,35 @@ SHAPES: dict[str, Schema] = {
     "Hit.score": {"$ref": "#/$defs/Score"},
     "Linked.id": ID,
     "Linked.state": one_of(State),
+    "Noted.id": ID,
+    "Noted.outcome": one_of(Outcome),
+    "Noted.at": INSTANT,
+    "Noted.counts": {
+        "type": "object",
+        "properties": {one.value: described(COUNT, _OUTCOMES[one]) for one in Outcome},
+        "additionalProperties": False,
+    },
+    "Past.id": ID,
+    "Past.heirs": list_of(ID),
+    "Related.from_id": ID,
+    "Related.to_id": ID,
+    "Related.edge_type": one_of(*EdgeType),
+    "Related.to_state": one_of(State),
     "Observed.id": ID,
     "Observed.expires": INSTANT,
+    "Reconciled.reconciled_at": INSTANT,
     "Remembered.id": ID,
     "Remembered.kind": one_of(Kind),
     "Remembered.type": one_of(Type),
     "Remembered.source_kind": one_of(SourceKind),
     "Remembered.verified_with": one_of(Witness),
     "Remembered.check_by": INSTANT_OR_NEVER,
+    "Remembered.answers_question": ID,
+    "Resolvable.id": ID,
+    "Resolvable.survivor_id": ID,
     "SearchReply.coverage": one_of("none", "weak", "ok"),
     "SearchReply.coverage_witness": one_of(Witness),
+    "SearchReply.coverage_witness_note": one_of("drifted", "unchecked"),
     "SearchReply.type": _LABEL,
     "SearchReply.as_of": INSTANT,
     "SearchReply.hidden": {
@@ -281,6 +522,22 @@ SHAPES: dict[str, Schema] = {
     "Shown.kind": one_of(Kind),
     "Shown.type": _LABEL,
     "Shown.last_referenced": INSTANT,
+    "Status.receipts_since": INSTANT,
+    "Verified.id": ID,
+    "Verified.status": one_of("verified", "needs_review"),
+    "Verified.verified_with": one_of(Witness),
+    "Verified.last_verified": INSTANT,
+    "Verified.check_by": INSTANT_OR_NEVER,
+    "Watched.id": ID,
+    "Watched.type": _LABEL,
+    "Superseded.act": one_of("replaced", "merged", "retracted"),
+    "Superseded.survivor_id": ID,
+    "Superseded.superseded_ids": list_of(ID),
+    "Survivor.id": ID,
+    "Survivor.type": _LABEL,
+    "Survivor.verified_with": one_of(Witness),
+    "Survivor.check_by": INSTANT_OR_NEVER,
+    "Survivor.expires": INSTANT,
 }
 
 # The objects of replies that have no class of their own.
@@ -369,6 +626,12 @@ OBJECTS: dict[str, Schema] = {
                 "candidates": described(
                     list_of({"$ref": "#/$defs/Candidate"}), "The records that begin like this."
                 ),
+                "withdrawn": described(
+                    list_of({"$ref": "#/$defs/Past"}), "The superseded records that said it."
+                ),
+                "heirs": described(list_of(ID), "What holds in the record's place."),
+                "holding": described(list_of(ID), "The answers that hold."),
+                "unknown": described(list_of(ID), "The answers that cannot be looked at here."),
                 "store": described(TEXT, "The store that is in the way."),
                 "path": described(TEXT, "The file or folder it is about."),
                 "errno": described(TEXT, "The system's name for its refusal, such as EACCES."),
