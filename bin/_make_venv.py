@@ -26,7 +26,7 @@ EXIT_FAILED = 9
 EXIT_INTERRUPTED = 130
 
 # What is installed for each use; whatever else it is for, an environment runs the command.
-WANTED = {"run": ".", "dev": ".[dev]", "bench": ".[bench]"}
+WANTED = {"run": ".", "dev": ".[dev,symbols]", "bench": ".[bench,symbols]"}
 STAMPS = {
     "run": ("ready-run",),
     "dev": ("ready-run", "ready-dev"),
