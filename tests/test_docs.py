@@ -368,6 +368,10 @@ _MEANWHILE = {
     'memspec search "token ttl" --limit 1': [
         f"printf '{_BROKEN}' > .memspec/memory/facts/broken.md"
     ],
+    "memspec reconcile": [
+        "rm .memspec/memory/facts/broken.md",
+        "printf 'TOKEN_TTL = 1800' > src/auth/jwt.py",
+    ],
 }
 
 
