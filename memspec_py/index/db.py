@@ -15,6 +15,7 @@ import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from memspec_py.errors import StorageFailed
 from memspec_py.store.listing import stat_of
@@ -22,7 +23,8 @@ from memspec_py.store.listing import stat_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VERSION = 2
+# Raise this when the same file gives other rows than before.
+_ROWS = 1
 INDEX_NAME = "index.db"
 STAMP_NAME = "index.stamp"
 LOCK_NAME = "index.lock"
@@ -75,6 +77,10 @@ create virtual table past_words using fts5 (
     tokenize = 'porter unicode61 remove_diacritics 2'
 );
 """
+
+
+# Other tables or other rows make another version, so that nobody can forget to count it up.
+VERSION = crc32(f"{_ROWS} {_TABLES}".encode()) & 0x7FFF_FFFF
 
 
 class Unusable(Exception):
