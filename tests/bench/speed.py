@@ -7,6 +7,7 @@ not. What is compared is measured in turns, so that a busy moment hits both side
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import os
@@ -18,7 +19,7 @@ import sys
 import time
 from collections import defaultdict
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -28,16 +29,20 @@ from typing import TYPE_CHECKING, ParamSpec
 import click
 
 import memspec_py
+from memspec_py.anchors.drift import check as check_anchors
 from memspec_py.api import Memspec
 from memspec_py.config import Limits
 from memspec_py.index.db import INDEX_NAME
 from memspec_py.index.index import Index
 from memspec_py.index.query import parse_query
+from memspec_py.record.model import Anchor, Kind, Record, SourceKind, State, Type, Witness
 from memspec_py.store.layout import LOCAL, RECORD_FOLDERS, STORE_NAME
-from tests.bench.stores import make_store, queries, record_number
+from tests.bench.stores import make_store, queries, record_number, write_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from memspec_py.anchors.verdict import Drift
 
 _P = ParamSpec("_P")
 
@@ -53,6 +58,8 @@ QUESTIONS = 200
 OTHER_SEED = 2  # claims to remember come from another invented project, so none is a duplicate
 
 WARM_TIMES, REMEMBER_TIMES, COLD_TIMES = 1.4, 2.0, 3.0
+ANCHORS, ANCHORED_FILES, SEARCHES = 1_000, 200, 10  # searches in each round
+CHECK_TIMES, DRIFT_MORE_MS = 1.5, 15.0
 REFRESH_TIMES, REFRESH_MORE_MS, QUERY_TIMES, MEMORY_MB = 1.5, 20.0, 2.0, 60.0
 NOT_IMPORTED = ("sqlite_utils", "jsonschema", "ruamel", "ulid", "frontmatter")
 
@@ -76,6 +83,7 @@ class Measure:
     ours: float
     allowed: float
     target: str
+    is_judged: bool = True
 
     @property
     def is_met(self) -> bool:
@@ -85,12 +93,18 @@ class Measure:
 
 @dataclass(slots=True)
 class SizeReport:
-    """Everything measured on a store of one size; times are medians in milliseconds."""
+    """Everything measured on a store of one size, or on ``anchors``; times are medians in ms."""
 
     records: int
     floors: dict[str, float] = field(default_factory=dict)
     measures: list[Measure] = field(default_factory=list)
     imported: list[str] = field(default_factory=list)
+    subject: str = "records"
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the targets are set for this; those of anchors have one size only."""
+        return self.records == JUDGED or self.subject == "anchors"
 
     @property
     def dear_imports(self) -> list[str]:
@@ -99,12 +113,12 @@ class SizeReport:
 
     def misses(self) -> list[str]:
         """The broken promises, as sentences; only one size is judged."""
-        if self.records != JUDGED:
+        if not self.is_judged:
             return []
         missed = [
             f"{one.name}: {one.ours:.1f} {one.unit}, not {one.allowed:.1f} ({one.target})"
             for one in self.measures
-            if not one.is_met
+            if one.is_judged and not one.is_met
         ]
         if self.dear_imports:
             missed.append(f"a warm search imports {', '.join(self.dear_imports)}")
@@ -117,7 +131,7 @@ class SizeReport:
             **asdict(self),
             "measures": shown,
             "dear_imports": self.dear_imports,
-            "judged": self.records == JUDGED,
+            "judged": self.is_judged,
         }
 
 
@@ -176,13 +190,40 @@ def insert_rows(rows: Sequence[tuple[int, str, str, str]], database: Path) -> No
         db.execute("commit")
 
 
-class Bench:
+class _Timed:
+    """Something that takes times, and runs commands in a clean environment."""
+
+    def __init__(self, work: Path, rounds: int) -> None:
+        self._rounds = rounds
+        self._environment = _environment(work)
+        self._times: defaultdict[str, list[float]] = defaultdict(list)
+
+    def _medians(self) -> dict[str, float]:
+        return {name: median(times) for name, times in self._times.items()}
+
+    def _run(self, command: Sequence[str], cwd: Path) -> None:
+        done = subprocess.run(
+            command, cwd=cwd, env=self._environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            msg = f"exit {done.returncode} of {' '.join(command)[:200]}\n{done.stderr}"
+            raise click.ClickException(msg)
+
+    def _time(
+        self, name: str, run: Callable[_P, object], *given: _P.args, **named: _P.kwargs
+    ) -> None:
+        started = time.perf_counter()
+        run(*given, **named)
+        self._times[name].append((time.perf_counter() - started) * 1000)
+
+
+class Bench(_Timed):
     """The measurements on stores of one size, in a folder of their own."""
 
     def __init__(self, count: int, kept: Path, work: Path, rounds: int) -> None:
+        super().__init__(work, rounds)
         made = make_store(kept, count)
         self._count = count
-        self._rounds = rounds
         self._read_project = work / "read"
         self._write_project = work / "write"
         for project in (self._read_project, self._write_project):
@@ -190,8 +231,6 @@ class Bench:
         self._root = str(self._read_project / STORE_NAME)
         self._floor_database = work / "floor.db"
         self._questions = queries(QUESTIONS, count)
-        self._environment = _environment(work)
-        self._times: defaultdict[str, list[float]] = defaultdict(list)
 
     def report(self) -> SizeReport:
         """Measure everything."""
@@ -202,7 +241,7 @@ class Bench:
         self._process_rounds()
         self._inner_rounds()
         self._refresh_rounds()
-        found = SizeReport(self._count, {name: median(all_) for name, all_ in self._times.items()})
+        found = SizeReport(self._count, self._medians())
         found.measures = self._measures(found.floors)
         found.imported = self._imports()
         for name in ("warm search", "remember", "cold build", "refresh", "search, open store"):
@@ -367,20 +406,156 @@ class Bench:
         ]
         return median(peaks) * unit / 1e6
 
-    def _run(self, command: Sequence[str], cwd: Path) -> None:
-        done = subprocess.run(
-            command, cwd=cwd, env=self._environment, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            msg = f"exit {done.returncode} of {' '.join(command)[:200]}\n{done.stderr}"
-            raise click.ClickException(msg)
 
-    def _time(
-        self, name: str, run: Callable[_P, object], *given: _P.args, **named: _P.kwargs
-    ) -> None:
-        started = time.perf_counter()
-        run(*given, **named)
-        self._times[name].append((time.perf_counter() - started) * 1000)
+def read_and_hash(paths: Sequence[str]) -> list[str]:
+    """The blob id of every file: a floor of checking anchors."""
+    ids = []
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY)
+        data = os.read(handle, 1 << 20)
+        os.close(handle)
+        ids.append(hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest())
+    return ids
+
+
+class AnchorBench(_Timed):
+    """What anchors cost: one repository, and claims that each depend on one whole file of it.
+
+    ``plain`` has the same claims without anchors; in ``drifted`` one file was changed and pushed.
+    """
+
+    def __init__(self, work: Path, rounds: int) -> None:
+        super().__init__(work, rounds)
+        self._plain, self._anchored, self._drifted = (
+            work / name for name in ("plain", "anchored", "drifted")
+        )
+        files = [f"src/module_{number}.py" for number in range(ANCHORED_FILES)]
+        for number, file in enumerate(files):
+            path = self._anchored / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(_source(number), encoding="utf-8")
+        self._run(["git", "init", "--quiet"], self._anchored)
+        self._push(self._anchored)
+        self._paths = [str(self._anchored / file) for file in files]
+        ids = read_and_hash(self._paths)
+        anchors = [Anchor(file=file, sha=sha) for file, sha in zip(files, ids, strict=True)]
+        claims = [_claim(number, anchors[number % ANCHORED_FILES]) for number in range(ANCHORS)]
+        self._anchors = [(claim.id, anchor) for claim in claims for anchor in claim.anchors]
+        write_store(self._anchored, claims)
+        write_store(
+            self._plain,
+            (replace(one, anchors=(), verified_with=Witness.ASSERTION) for one in claims),
+        )
+        shutil.copytree(self._anchored, self._drifted)
+
+    def report(self) -> SizeReport:
+        """Measure everything."""
+        time.sleep(SETTLE_SECONDS)
+        with (
+            Memspec.open(self._plain) as plain,
+            Memspec.open(self._anchored) as anchored,
+            Memspec.open(self._drifted) as drifted,
+        ):
+            question = self._question(anchored, drifted)
+            plain.search(question)
+            if any(one.verdict != "unchanged" for drift in self._check().values() for one in drift):
+                raise click.ClickException("an anchor of unchanged files is not unchanged")
+            for _ in range(self._rounds):
+                self._time("reading and hashing", read_and_hash, self._paths)
+                self._time("git rev-parse HEAD", self._run, _HEAD, self._anchored)
+                self._time("checking", self._check)
+                self._time("reconcile", anchored.reconcile)
+                for _ in range(SEARCHES):
+                    self._time("search without anchors", plain.search, question)
+                    self._time("search, ten anchored hits", anchored.search, question)
+                    self._time("search, one of them drifted", drifted.search, question)
+        found = SizeReport(ANCHORS, self._medians(), subject="anchors")
+        found.measures = self._measures(found.floors)
+        del found.floors["checking"], found.floors["reconcile"]
+        return found
+
+    def _check(self) -> dict[str, list[Drift]]:
+        return check_anchors(
+            self._anchors, project=self._anchored, env=self._environment, default_branch=False
+        )
+
+    def _question(self, anchored: Memspec, drifted: Memspec) -> str:
+        """A question with ten anchored hits; the file of the first is changed in ``drifted``."""
+        for question in queries(QUESTIONS, ANCHORS):
+            hits = anchored.search(question).results
+            if len(hits) == 10 and all(hit.drift and not hit.drifted for hit in hits):
+                break
+        else:
+            raise click.ClickException("no question has ten anchored hits")
+        changed = self._drifted / (hits[0].drift or ())[0].file
+        changed.write_text("# Nothing is left.\n", encoding="utf-8")
+        self._push(self._drifted)
+        if not any(hit.drifted for hit in drifted.search(question).results):
+            raise click.ClickException("the changed file is no drift")
+        return question
+
+    def _push(self, project: Path) -> None:
+        """Commit the sources, and let the remote's default branch be that commit."""
+        named = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
+        for arguments in (
+            ("add", "src"),
+            (*named, "commit", "--quiet", "--message", "x"),
+            ("update-ref", "refs/remotes/origin/main", "HEAD"),
+            ("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"),
+        ):
+            self._run(["git", *arguments], project)
+
+    def _measures(self, times: dict[str, float]) -> list[Measure]:
+        allowed = CHECK_TIMES * times["reading and hashing"] + times["git rev-parse HEAD"]
+        target = f"{CHECK_TIMES} x reading and hashing {ANCHORED_FILES} files + one git call"
+        without = times["search without anchors"]
+        unchanged = times["search, ten anchored hits"] - without
+        one_drifted = times["search, one of them drifted"] - without
+        more = "more than the search without anchors"
+        return [
+            Measure("reconcile, checking alone", "ms", times["checking"], allowed, target),
+            Measure(
+                "reconcile, whole call (not judged)",
+                "ms",
+                times["reconcile"],
+                allowed,
+                f"the same; adds listing the store and reading {ANCHORS:,} anchors from its index",
+                is_judged=False,
+            ),
+            Measure("drift of ten hits, unchanged", "ms", unchanged, DRIFT_MORE_MS, more),
+            Measure("drift of ten hits, one drifted", "ms", one_drifted, DRIFT_MORE_MS, more),
+        ]
+
+
+_HEAD = ("git", "rev-parse", "HEAD")
+
+
+def _source(number: int) -> str:
+    """A module of about 6 KB, unlike any other."""
+    return "\n".join(
+        f"def step_{step}(value: int) -> int:\n    return value * {number} + {step}\n"
+        for step in range(90)
+    )
+
+
+def _claim(number: int, anchor: Anchor) -> Record:
+    """A fact in the words of the invented project."""
+    made = record_number(number)
+    return Record(
+        id=made.id,
+        kind=Kind.CLAIM,
+        type=Type.FACT,
+        state=State.ACTIVE,
+        title=made.title,
+        body=made.body,
+        created=made.created,
+        source="bench",
+        source_kind=SourceKind.AGENT,
+        verified_with=Witness.ANCHOR,
+        tags=made.tags,
+        last_verified=made.created,
+        anchors=(anchor,),
+    )
 
 
 def _memspec() -> list[str]:
@@ -412,20 +587,22 @@ def as_text(reports: Sequence[SizeReport]) -> str:
 
 
 def _size_as_text(report: SizeReport) -> str:
-    judged = report.records == JUDGED
-    lines = [f"{report.records:,} records", "  floors (median ms)"]
+    judged = report.is_judged
+    marks = [_mark(one.is_met, judged=judged and one.is_judged) for one in report.measures]
+    lines = [f"{report.records:,} {report.subject}", "  floors (median ms)"]
     lines += [f"    {name:<40} {value:>10.2f}" for name, value in report.floors.items()]
     lines.append(f"  {'measured':<34} {'ours':>10} {'at most':>10} {'share':>6}  target")
     lines += [
         f"  {one.name:<34} {one.ours:>7.1f} {one.unit} {one.allowed:>7.1f} {one.unit}"
-        f" {one.ours / one.allowed:>6.2f}  {one.target}{_mark(one.is_met, judged=judged)}"
-        for one in report.measures
+        f" {one.ours / one.allowed:>6.2f}  {one.target}{mark}"
+        for one, mark in zip(report.measures, marks, strict=True)
     ]
-    dear = ", ".join(report.dear_imports) or "none"
-    lines.append(
-        f"  a warm search imports {len(report.imported)} modules; of {', '.join(NOT_IMPORTED)}:"
-        f" {dear}{_mark(not report.dear_imports, judged=judged)}"
-    )
+    if report.imported:
+        dear = ", ".join(report.dear_imports) or "none"
+        lines.append(
+            f"  a warm search imports {len(report.imported)} modules; of"
+            f" {', '.join(NOT_IMPORTED)}: {dear}{_mark(not report.dear_imports, judged=judged)}"
+        )
     return "\n".join(lines)
 
 
@@ -451,13 +628,19 @@ def _mark(is_met: bool, *, judged: bool) -> str:  # noqa: FBT001  the one thing 
 def command(
     sizes: tuple[int, ...], rounds: int, work: Path, *, large: bool, as_json: bool, check: bool
 ) -> None:
-    """Times and memory against floors; the targets are judged at 10,000 records."""
+    """Times and memory against floors; the targets are judged at 10,000 records.
+
+    What anchors cost comes last, and is measured and judged once, at 1,000 anchors in 200 files.
+    """
     work.mkdir(parents=True, exist_ok=True)
     reports = []
     for size in (*(sizes or SIZES), *([LARGE] if large else [])):
         click.echo(f"measuring {size:,} records", err=True)
         with TemporaryDirectory(prefix="run-", dir=work) as folder:
             reports.append(Bench(size, work, Path(folder), rounds).report())
+    click.echo(f"measuring {ANCHORS:,} anchors", err=True)
+    with TemporaryDirectory(prefix="run-", dir=work) as folder:
+        reports.append(AnchorBench(Path(folder), rounds).report())
     shown = json.dumps([report.as_dict() for report in reports], indent=2)
     click.echo(shown if as_json else as_text(reports))
     missed = [sentence for report in reports for sentence in report.misses()]

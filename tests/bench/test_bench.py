@@ -19,6 +19,7 @@ from tests.bench.datasets import Dataset, Doc, Query, load, split_title
 from tests.bench.retrieval import FtsOr, Ours, Quality, quality, recall, reciprocal_rank
 from tests.bench.speed import (
     JUDGED,
+    AnchorBench,
     Bench,
     Measure,
     SizeReport,
@@ -315,6 +316,15 @@ def test_only_the_judged_size_can_miss_a_target() -> None:
     ]
 
 
+def test_anchors_are_judged_at_their_own_size_but_for_the_row_that_only_informs() -> None:
+    """A slow check counts whatever the size; a row that is only shown never does."""
+    slow = Measure("check", "ms", ours=15, allowed=10, target="10 ms")
+    shown = Measure("whole", "ms", ours=99, allowed=10, target="10 ms", is_judged=False)
+    report = SizeReport(1_000, measures=[slow, shown], subject="anchors")
+
+    assert [sentence.partition(":")[0] for sentence in report.misses()] == ["check"]
+
+
 def test_every_benchmark_is_offered() -> None:
     """The group lists its commands, and each loads and explains itself."""
     for name in ("near", "retrieval", "speed"):
@@ -337,3 +347,14 @@ def test_speed_measures_a_small_store(tmp_path: Path) -> None:
     assert report.floors["listing"] > 0
     assert "memspec_py.index.search" in report.imported
     assert json.loads(json.dumps(report.as_dict()))["records"] == 20
+
+
+@pytest.mark.slow
+def test_speed_measures_anchors_in_a_real_repository(tmp_path: Path) -> None:
+    """Checking and searching are timed beside their floors, and one row is not judged."""
+    report = AnchorBench(tmp_path, 1).report()
+
+    assert [one.is_judged for one in report.measures] == [True, False, True, True]
+    assert all(value > 0 for value in report.floors.values())
+    assert report.measures[1].ours > 0
+    assert json.loads(json.dumps(report.as_dict()))["judged"] is True

@@ -11,7 +11,8 @@
 not 0. JSON is shown indented. Each file is played in a home of its own, ``/home/me``, beginning in
 the empty folder ``/home/me/app``, at the start of 2026; time only moves on by ``later 3d``. Ids
 count up. Besides ``memspec`` a few commands of the shell are there, enough to set a scene:
-``printf TEXT``, ``cat``, ``rm``, ``mkdir``, ``cd``, ``export``, with ``| memspec`` and ``> FILE``.
+``printf TEXT``, ``cat``, ``rm``, ``mkdir``, ``cd``, ``export``, with ``| memspec`` and ``> FILE``;
+``git`` is the real one.
 
 ``python -m tests.cli.transcript`` (or ``bin/golden``) plays all and rewrites what changed.
 """
@@ -24,6 +25,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -34,7 +36,7 @@ from unittest.mock import patch
 
 from memspec_py.api import Memspec
 from memspec_py.cli.main import main
-from memspec_py.clock import FixedClock, parse_duration
+from memspec_py.clock import FixedClock, instant, parse_duration
 from memspec_py.testing import counting_entropy
 
 if TYPE_CHECKING:
@@ -42,6 +44,13 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "cli"
 HOME = "/home/me"
+_GIT_PERSON = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "me",
+    "GIT_AUTHOR_EMAIL": "me@example.org",
+    "GIT_COMMITTER_NAME": "me",
+    "GIT_COMMITTER_EMAIL": "me@example.org",
+}
 # How often a young file is read again depends on how fast the machine is.
 _UNSTEADY = (
     (re.compile(r"\d+ read just now"), "N read just now"),
@@ -111,6 +120,8 @@ class Scene:
 
     def _shell(self, words: list[str]) -> Said:
         """One of the few commands that set a scene."""
+        if words[0] == "git":
+            return self._git(words)
         name, given = words
         place = self.place / given
         match name:
@@ -132,6 +143,16 @@ class Scene:
             case _:
                 raise ValueError(f"no command {name!r} in a transcript")
         return Said("")
+
+    def _git(self, words: list[str]) -> Said:
+        """Git itself, knowing nothing of whoever runs the tests; its repository is a real one."""
+        now = instant(self.clock.now())
+        environment = {"HOME": str(self.home), "PATH": os.environ["PATH"], **_GIT_PERSON}
+        environment |= {"GIT_AUTHOR_DATE": now, "GIT_COMMITTER_DATE": now}
+        done = subprocess.run(
+            words, cwd=self.place, env=environment, capture_output=True, text=True, check=False
+        )
+        return Said(done.stdout, done.stderr, done.returncode)
 
     @contextmanager
     def _around(self, typed: bytes) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
