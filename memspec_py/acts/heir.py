@@ -174,7 +174,7 @@ def _taken_again(ws: Workspace, where: Surroundings, target: Record) -> Taken:
             for note in one.notes
         ),
         unresolved=tuple(
-            replace(one, path=shown(old)) for old, one in found if isinstance(one, Unresolved)
+            one._replace(path=shown(old)) for old, one in found if isinstance(one, Unresolved)
         ),
     )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 _LOOKED_AT_FOR_NUL = 8_000  # as many bytes as git looks at to tell text from binary
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
@@ -13,6 +11,8 @@ def blob_id(data: bytes, digits: int = 40) -> str:
 
     An id of 40 digits is SHA-1; one of 64 is that of a repository whose object format is SHA-256.
     """
+    import hashlib  # loads OpenSSL, which a page of hits without a file to look at does not need
+
     head = b"blob %d\0" % len(data)
     if digits == 64:
         return hashlib.sha256(head + data, usedforsecurity=False).hexdigest()
@@ -44,6 +44,8 @@ def is_same(sha: str, data: bytes) -> bool:
 
 def lfs_pointer(data: bytes) -> bytes:
     """What Git LFS commits in the place of some bytes."""
+    import hashlib
+
     digest = hashlib.sha256(data, usedforsecurity=False).hexdigest()
     return b"%sv1\noid sha256:%s\nsize %d\n" % (_LFS_POINTER, digest.encode(), len(data))
 

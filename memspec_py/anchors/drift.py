@@ -22,7 +22,6 @@ from memspec_py.anchors.locate import (
     repository_of,
 )
 from memspec_py.anchors.look import UNCHANGED, Looked, Sight
-from memspec_py.anchors.symbols import Symbols, symbols_of
 from memspec_py.anchors.verdict import WORKTREE, Drift, Verdict
 
 if TYPE_CHECKING:
@@ -276,6 +275,8 @@ class _Repository:
 
     def _confirm_moves(self) -> None:
         """A symbol did not move to where the same code stood all along: then it is gone."""
+        from memspec_py.anchors.symbols import Symbols, symbols_of
+
         moved = [case for case in self._left if case.sight.verdict is Verdict.MOVED]
         before = self._git.contents(case.sha for case in moved if case.sha)
         for case in moved:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.anchors.blob import blob_id
 from memspec_py.record.anchor import Anchor
@@ -17,16 +16,14 @@ if TYPE_CHECKING:
 MOST_BYTES = 100_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unresolved:
+class Unresolved(NamedTuple):
     """A path that could not be anchored, and why."""
 
     path: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkouts:
+class Checkouts(NamedTuple):
     """Where the repositories that anchors name may lie on this machine."""
 
     project: Path

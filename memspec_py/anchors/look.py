@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.anchors.blob import is_blob_id, is_lfs_pointer, is_same
 from memspec_py.anchors.grain import Grain, grain_of
-from memspec_py.anchors.symbols import Symbols, symbols_of
 from memspec_py.anchors.verdict import Verdict
 
 if TYPE_CHECKING:
     from memspec_py.anchors.span import Lines
-    from memspec_py.anchors.symbols import Unreadable
+    from memspec_py.anchors.symbols import Symbols, Unreadable
     from memspec_py.record.model import Anchor
 
 
@@ -39,6 +38,8 @@ class Looked:
     def symbols(self) -> Symbols | Unreadable:
         """The file's symbols, or why they cannot be told."""
         if self._symbols is None:
+            from memspec_py.anchors.symbols import symbols_of
+
             self._symbols = symbols_of(self.file, self.data)
         return self._symbols
 
@@ -67,6 +68,8 @@ def _whole(_: Looked, anchor: Anchor) -> Sight:
 
 
 def _symbol(looked: Looked, anchor: Anchor) -> Sight:
+    from memspec_py.anchors.symbols import Symbols
+
     name, wanted = anchor.symbol or "", anchor.symbol_id or ""
     symbols = looked.symbols
     if not isinstance(symbols, Symbols):
