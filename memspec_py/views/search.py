@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.clock import parse_instant
 from memspec_py.errors import Invalid, UsageError
@@ -44,8 +44,7 @@ EXPANDABLE = (
 _TYPES = (*(type_.value for type_ in Type), "observation", "question")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(NamedTuple):
     """What is asked: the text, and what the answer may be taken from.
 
     ``type`` None means the profile's types; ``as_of`` is an ISO 8601 instant; ``expand`` follows
