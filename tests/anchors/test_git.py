@@ -21,7 +21,7 @@ def test_the_environment_of_git_is_clean() -> None:
         "GIT_ALLOW_PROTOCOL": "https",
         "GIT_OPTIONAL_LOCKS": "1",
     }
-    assert clean_environment(given, "/work/app") == {
+    assert clean_environment(given, "/srv/app") == {
         "PATH": "/bin",
         "HOME": "/home/me",
         "GIT_CONFIG_GLOBAL": "/home/me/.gitconfig",
