@@ -26,7 +26,7 @@ def test_the_environment_of_git_is_clean() -> None:
         "HOME": "/home/me",
         "GIT_CONFIG_GLOBAL": "/home/me/.gitconfig",
         "GIT_ALLOW_PROTOCOL": "none",
-        "GIT_CEILING_DIRECTORIES": "/work",
+        "GIT_CEILING_DIRECTORIES": "/srv",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
