@@ -125,6 +125,23 @@ class Workspace:
         (found,) = ids
         return found, next(path for id_, path, _, _ in rows if id_ == found)
 
+    def find_file(self, db: sqlite3.Connection, typed: str) -> tuple[str, str, bool]:
+        """Id and path as ``find_id``, or those of a broken file that is named after its id.
+
+        The last says whether the file can be read as a record.
+        """
+        try:
+            return *self.find_id(db, typed), True
+        except AmbiguousId:
+            raise
+        except NotFound:
+            from memspec_py.index.search import unreadable_path
+
+            path = unreadable_path(db, typed)
+            if path is None:
+                raise
+            return path.rpartition("/")[2].removesuffix(".md"), path, False
+
     def path_of(self, relative: str) -> Path:
         """A path of the store as the file system knows it."""
         return self.root / relative

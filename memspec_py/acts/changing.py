@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from memspec_py.acts.inputs import invalid
 from memspec_py.acts.writing import broken, unfaithful
-from memspec_py.errors import AmbiguousId, Conflict, Invalid, NotActive, NotAllowed, NotFound
-from memspec_py.index.search import unreadable_path
+from memspec_py.errors import Conflict, Invalid, NotActive, NotAllowed, NotFound
 from memspec_py.record.frontmatter import Unreadable
 from memspec_py.record.model import SourceKind, State, is_expired
 from memspec_py.record.parse import edit_text, parse_record
@@ -42,7 +41,9 @@ def on_disk(ws: Workspace, typed: str) -> OnDisk:
     two files carry the id.
     """
     db = ws.index.db
-    id_, path = _located(ws, db, typed)
+    id_, path, is_readable = ws.find_file(db, typed)
+    if not is_readable:
+        raise Invalid(f"{path} cannot be read as a record", hint="mend it with `memspec edit`")
     _refuse_doubled(db, id_)
     try:
         data = files.read(ws.path_of(path))
@@ -141,20 +142,6 @@ _HEIRS = (
     " on r.path = e.path and r.shadowed = 0 join shown s on s.id = e.target and s.shadowed = 0"
     " where e.source = ? and e.type = 'superseded_by' order by e.position"
 )
-
-
-def _located(ws: Workspace, db: sqlite3.Connection, typed: str) -> tuple[str, str]:
-    try:
-        return ws.find_id(db, typed)
-    except AmbiguousId:
-        raise
-    except NotFound:
-        path = unreadable_path(db, typed)
-        if path is None:
-            raise
-        raise Invalid(
-            f"{path} cannot be read as a record", hint="mend it with `memspec edit`"
-        ) from None
 
 
 def _refuse_doubled(db: sqlite3.Connection, id_: str) -> None:

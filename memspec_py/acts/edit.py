@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from memspec_py.acts.inputs import checked_text, invalid
 from memspec_py.acts.tombstones import Past, force_reason, with_reason, withdrawn_in
-from memspec_py.errors import AmbiguousId, Invalid, NotFound, StorageFailed
-from memspec_py.index.search import unreadable_path
+from memspec_py.errors import Invalid, NotFound, StorageFailed
 from memspec_py.record.frontmatter import Unreadable
 from memspec_py.record.model import Kind, State, Witness
 from memspec_py.record.parse import edit_text, parse_record, to_mapping
@@ -18,8 +17,6 @@ from memspec_py.store.gitignore import keep_current
 from memspec_py.trust.source import checked_source
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from memspec_py.record.model import Record
     from memspec_py.workspace import Workspace
 
@@ -57,7 +54,7 @@ def edit_copy(ws: Workspace, typed: str) -> EditCopy:
     Raises ``NotFound``, ``AmbiguousId``, ``StorageFailed``, or ``Invalid`` for a file that is no
     text at all.
     """
-    id_, path = ws.read(lambda db: _located(ws, db, typed))
+    id_, path, _ = ws.read(lambda db: ws.find_file(db, typed))
     try:
         data = files.read(ws.path_of(path))
         text = data.decode()
@@ -69,19 +66,6 @@ def edit_copy(ws: Workspace, typed: str) -> EditCopy:
         message = f"{path} is not UTF-8 (byte {problem.start}), so it cannot be edited as text"
         raise Invalid(message, hint="save the file as UTF-8 with another tool") from None
     return EditCopy(id=id_, path=path, text=text, digest=files.digest(data))
-
-
-def _located(ws: Workspace, db: sqlite3.Connection, typed: str) -> tuple[str, str]:
-    """Id and path of a record, or of a broken file that is named after its id."""
-    try:
-        return ws.find_id(db, typed)
-    except AmbiguousId:
-        raise
-    except NotFound:
-        path = unreadable_path(db, typed)
-        if path is None:
-            raise
-        return path.rpartition("/")[2].removesuffix(".md"), path
 
 
 def replace_text(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memspec_py.errors import AmbiguousId, Invalid, NotFound, StorageFailed
-from memspec_py.index.search import unreadable_path
+from memspec_py.errors import Invalid, NotFound, StorageFailed
 from memspec_py.record.frontmatter import Unreadable
 from memspec_py.record.model import is_expired, is_stale
 from memspec_py.record.parse import parse_record, to_mapping
@@ -81,7 +80,9 @@ def get(ws: Workspace, typed: str, where: Surroundings) -> Shown:
 
 def _shown(ws: Workspace, db: sqlite3.Connection, typed: str) -> tuple[Shown, Row]:
     """The record without drift, and its anchors."""
-    id_, path = _located(ws, db, typed)
+    id_, path, is_readable = ws.find_file(db, typed)
+    if not is_readable:
+        raise _broken(db, path)
     record = record_at(ws, path)
     now = ws.now()
     if is_expired(record.kind, record.expires, now):
@@ -120,18 +121,6 @@ def record_at(ws: Workspace, path: str) -> Record:
         raise StorageFailed(f"{path} cannot be read: {problem.strerror or problem}") from None
     except Unreadable as problem:
         raise Invalid(f"{path} cannot be read", findings=problem.findings) from None
-
-
-def _located(ws: Workspace, db: sqlite3.Connection, typed: str) -> tuple[str, str]:
-    try:
-        return ws.find_id(db, typed)
-    except AmbiguousId:
-        raise
-    except NotFound as problem:
-        path = unreadable_path(db, typed)
-        if path is None:
-            raise
-        raise _broken(db, path) from problem
 
 
 def _broken(db: sqlite3.Connection, path: str) -> Invalid:
