@@ -41,10 +41,12 @@ State = TypeVar("State")
 Moment: TypeAlias = Literal["before", "torn", "after"]
 
 # An `open` that creates nothing is called a `look`: it can fail, but a kill there changes nothing.
-CALLS = frozenset({"open", "write", "fsync", "link", "rename", "replace", "unlink", "mkdir"})
+CALLS = frozenset(
+    {"open", "write", "fsync", "ftruncate", "link", "rename", "replace", "unlink", "mkdir"}
+)
 MOMENTS: tuple[Moment, ...] = ("before", "torn", "after")
 # What cannot fail for want of space: a full disk must still let us read and delete.
-_FREEING = frozenset({"look", "unlink"})
+_FREEING = frozenset({"look", "unlink", "ftruncate"})
 _WANT_OF_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 _SECONDS = 60
 

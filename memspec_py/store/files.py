@@ -36,6 +36,7 @@ _READ = (
     | getattr(os, "O_BINARY", 0)
 )
 _WRITE_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | (_READ & ~getattr(os, "O_NONBLOCK", 0))
+_ADD = os.O_RDWR | os.O_APPEND | _READ
 
 # What link says where there are no hard links: FAT, many FUSE and SMB mounts, Android (EACCES).
 _NO_LINKS = frozenset(
@@ -77,19 +78,35 @@ def read(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
     """
     descriptor = os.open(path, _READ)
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
-        if limit is not None and found.st_size > limit:
-            raise TooLarge(path, found.st_size, limit)
-        return _read_all(descriptor, found.st_size, path, limit)
+        size = _regular_size(descriptor, path)
+        if limit is not None and size > limit:
+            raise TooLarge(path, size, limit)
+        return _read_all(descriptor, size, path, limit)
     finally:
         os.close(descriptor)
 
 
-def create(path: Path, data: bytes, *, mode: int | None = None) -> None:
+def read_end(path: str | os.PathLike[str], start: int) -> tuple[int, bytes]:
+    """Where ``start`` is in a regular file (counted from its end if negative), and what follows.
+
+    Raises: ``OSError`` as the system gave it.
+    """
+    descriptor = os.open(path, _READ)
+    try:
+        size = _regular_size(descriptor, path)
+        begin = start if start >= 0 else max(0, size + start)
+        os.lseek(descriptor, begin, os.SEEK_SET)
+        return begin, _read_all(descriptor, max(0, size - begin), path, None)
+    finally:
+        os.close(descriptor)
+
+
+def create(
+    path: Path, data: bytes, *, mode: int | None = None, later: set[Path] | None = None
+) -> None:
     """Make a new file; its folder is made too when it is missing.
 
+    With ``later`` the folder is put there, and the caller syncs it before it says that all is done.
     Raises: ``Conflict`` when something of that name exists, ``StorageFailed`` and nothing is left.
     """
     with storage_errors(path):
@@ -97,34 +114,82 @@ def create(path: Path, data: bytes, *, mode: int | None = None) -> None:
         with _staged(path.parent, data, mode) as staged:
             _publish(staged, path)
         try:
-            sync_folder(path.parent)
+            _settle(path.parent, later)
         except BaseException:
             # Not known to last, so it must not be found after we said that it failed.
             path.unlink()
             raise
 
 
-def replace(path: Path, data: bytes, *, expect: str) -> None:
+def replace(path: Path, data: bytes, *, expect: str, later: set[Path] | None = None) -> None:
     """Swap the whole content of a file whose digest is still ``expect``; its mode is kept.
 
-    Raises: ``Conflict`` when it is not, ``StorageFailed``.
+    ``later`` as in ``create``. Raises: ``Conflict`` when it is not, ``StorageFailed``.
     """
     with storage_errors(path):
         _, mode = expected(path, expect)
         with _staged(path.parent, data, mode) as staged:
             staged.replace(path)
-        sync_folder(path.parent)
+        _settle(path.parent, later)
 
 
-def remove(path: Path, *, expect: str) -> None:
+def remove(path: Path, *, expect: str, later: set[Path] | None = None) -> None:
     """Delete a file whose digest is still ``expect``.
 
-    Raises: ``Conflict`` when it is not, ``StorageFailed``.
+    ``later`` as in ``create``. Raises: ``Conflict`` when it is not, ``StorageFailed``.
     """
     with storage_errors(path):
         expected(path, expect)
         path.unlink()
-        sync_folder(path.parent)
+        _settle(path.parent, later)
+
+
+def append(path: Path, data: bytes) -> None:
+    """Add to the end of a file. A kill may leave a part; after a failure it is as long as before.
+
+    Raises: ``StorageFailed``, also when there is no such file.
+    """
+    with storage_errors(path):
+        descriptor = open_end(path)
+        try:
+            size = os.fstat(descriptor).st_size
+            try:
+                _write_all(descriptor, data)
+                os.fsync(descriptor)
+            except BaseException:
+                with suppress(OSError):  # it would hide what failed first
+                    os.ftruncate(descriptor, size)
+                raise
+        finally:
+            os.close(descriptor)
+
+
+def shorten(path: Path, size: int) -> None:
+    """Cut a file off after ``size`` bytes.
+
+    Raises: ``StorageFailed``.
+    """
+    with storage_errors(path):
+        descriptor = open_end(path)
+        try:
+            os.ftruncate(descriptor, size)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def open_end(path: Path) -> int:
+    """A descriptor that adds to the end of a regular file, never through a symbolic link.
+
+    Raises: ``OSError`` as the system gave it.
+    """
+    descriptor = os.open(path, _ADD)
+    try:
+        _regular_size(descriptor, path)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def move(src: Path, dst: Path, data: bytes, *, expect: str) -> None:
@@ -240,6 +305,21 @@ def storage_errors(path: Path) -> Iterator[None]:
             hint=_HINTS.get(failed.errno or 0, "check the disk and try again"),
             details={"path": str(path), "errno": errno.errorcode.get(failed.errno or 0, "")},
         ) from failed
+
+
+def _regular_size(descriptor: int, path: str | os.PathLike[str]) -> int:
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+    return found.st_size
+
+
+def _settle(folder: Path, later: set[Path] | None) -> None:
+    """Make what happened in a folder last, now or when the caller comes to it."""
+    if later is None:
+        sync_folder(folder)
+    else:
+        later.add(folder)
 
 
 def _read_all(descriptor: int, size: int, path: str | os.PathLike[str], limit: int | None) -> bytes:

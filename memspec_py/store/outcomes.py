@@ -44,41 +44,46 @@ def append(root: Path, rows: Iterable[OutcomeRow]) -> None:
     """
     path = root / OUTCOMES
     with files.storage_errors(path):
-        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _NO_FOLLOW, 0o644)
         try:
-            end = os.lseek(handle, 0, os.SEEK_END)
-            torn = end > 0 and os.pread(handle, 1, end - 1) != b"\n"
-            data = (b"\n" if torn else b"") + _lines(rows)
-            while data:
-                data = data[os.write(handle, data) :]
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+            _, last = files.read_end(path, -1)
+        except FileNotFoundError:
+            files.create(path, _lines(rows))
+            return
+    gap = b"" if last in (b"", b"\n") else b"\n"
+    files.append(path, gap + _lines(rows))
 
 
-def appending(root: Path, rows: Iterable[OutcomeRow]) -> list[journal.Change]:
-    """The same as part of a change of several files; nothing where the log cannot be read.
+class Appending(NamedTuple):
+    """Adding to the log as part of a larger change; ``problem`` says why there is none of it."""
+
+    changes: tuple[journal.Change, ...] = ()
+    problem: str = ""
+
+
+def appending(root: Path, rows: Iterable[OutcomeRow]) -> Appending:
+    """What ``append`` does, to be made with other changes or not at all.
 
     The log is telemetry: what stands in its place must not keep a record from being changed.
     """
     path = root / OUTCOMES
     try:
-        old = files.read(path)
-    except FileNotFoundError:
-        return [] if os.path.lexists(path) else [journal.Create(OUTCOMES, _lines(rows))]
-    except OSError:
-        return []
-    gap = b"\n" if old and not old.endswith(b"\n") else b""
-    return [journal.Replace(OUTCOMES, old + gap + _lines(rows), files.digest(old))]
+        with suppress(FileNotFoundError):
+            os.close(files.open_end(path))
+    except OSError as problem:
+        return Appending(problem=f"{OUTCOMES}: {problem.strerror or problem}")
+    return Appending((journal.Append(OUTCOMES, _lines(rows)),))
 
 
 def tally(root: Path, id_: str) -> Mapping[str, int]:
     """How often each outcome was told of one record; a torn or foreign line counts as nothing."""
-    counts = Counter(row["outcome"] for row in _rows(root) if row.get("id") == id_)
+    counts = Counter(row["outcome"] for row in _rows(root, id_) if row.get("id") == id_)
     return {str(one): counts[one] for one in Outcome}
 
 
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+def told_of(root: Path, outcome: Outcome) -> set[str]:
+    """The ids of the records that an outcome was told of, from one look at the log."""
+    rows = (row for row in _rows(root, outcome.value) if row["outcome"] == outcome)
+    return {row["id"] for row in rows if isinstance(row.get("id"), str)}
 
 
 def _lines(rows: Iterable[OutcomeRow]) -> bytes:
@@ -88,13 +93,18 @@ def _lines(rows: Iterable[OutcomeRow]) -> bytes:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in shown).encode()
 
 
-def _rows(root: Path) -> Iterator[dict[str, str]]:
+def _rows(root: Path, word: str) -> Iterator[dict[str, str]]:
+    """The rows that contain a word; the log grows for years, so no other line is looked at."""
     try:
-        lines = files.read(root / OUTCOMES).splitlines()
+        data = files.read(root / OUTCOMES)
     except OSError:
         return
-    for line in lines:
-        with suppress(ValueError):
-            row = json.loads(line)
+    sought, end = word.encode(), 0
+    while (at := data.find(sought, end)) >= 0:
+        start = data.rfind(b"\n", 0, at) + 1
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        with suppress(ValueError, RecursionError):
+            row = json.loads(data[start:end].decode())
             if isinstance(row, dict) and isinstance(row.get("outcome"), str):
                 yield row

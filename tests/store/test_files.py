@@ -40,6 +40,10 @@ def _move(root: Path) -> None:
     files.move(root / "a.md", root / "archive" / "a.md", NEW, expect=files.digest(OLD))
 
 
+def _append(root: Path) -> None:
+    files.append(root / "a.md", NEW)
+
+
 # What a reader may find: the states before and after, and the one between the two steps of a move.
 ALLOWED: dict[Callable[[Path], None], list[dict[str, bytes]]] = {
     _create: [{"a.md": OLD}, {"a.md": OLD, "memory/facts/a.md": NEW}],
@@ -338,6 +342,88 @@ def test_a_whole_program_can_be_killed_at_its_calls(fresh: Callable[[], Path]) -
     ]
     # Each file is opened, written, flushed, linked (and then it is there), and its folder flushed.
     assert left == [1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3]
+
+
+@needs_fork
+def test_a_kill_leaves_a_part_of_what_was_added(fresh: Callable[[], Path]) -> None:
+    """And everything before it."""
+    seen = set()
+    for point, root in crash_points(fresh, _append):
+        (name, data), *others = _content(root).items()
+        assert (name, others) == ("a.md", []), point
+        assert data.startswith(OLD), point
+        assert (OLD + NEW).startswith(data), point
+        seen.add(len(data) - len(OLD))
+    assert seen == {0, len(NEW) // 2, len(NEW)}
+
+
+@needs_fork
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize("lasting", [False, True])
+def test_what_could_not_be_added_is_taken_back(
+    fresh: Callable[[], Path], error: int, *, lasting: bool
+) -> None:
+    """Unless the disk refuses that, too."""
+    failed = 0
+    for point, root, raised in fault_points(fresh, _append, error, lasting=lasting):
+        assert raised is not None, point
+        assert raised.kind == "StorageFailed", (point, raised.trace)
+        may_stay = lasting and error == errno.EIO and point.call == "fsync"
+        assert _content(root) == {"a.md": OLD + NEW if may_stay else OLD}, point
+        failed += 1
+    assert failed >= 2
+
+
+def test_a_part_that_was_written_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is full after some bytes leaves the file as long as it was."""
+    (tmp_path / "a.md").write_bytes(OLD)
+    write = os.write
+
+    def half(descriptor: int, data: bytes) -> int:
+        if len(data) < len(NEW):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, data[: len(data) // 2])
+
+    monkeypatch.setattr(os, "write", half)
+    with pytest.raises(StorageFailed, match="no space left"):
+        files.append(tmp_path / "a.md", NEW)
+    assert files.read(tmp_path / "a.md") == OLD
+
+
+@pytest.mark.parametrize("there", ["link", "folder", "pipe", "nothing"])
+def test_nothing_is_added_to_what_is_not_a_plain_file(tmp_path: Path, there: str) -> None:
+    """A link is not followed, a pipe does not hang the writer, and no file is made."""
+    path, victim = tmp_path / "a.md", tmp_path / "victim"
+    victim.write_bytes(OLD)
+    if there == "link":
+        path.symlink_to(victim)
+    elif there == "folder":
+        path.mkdir()
+    elif there == "pipe":
+        os.mkfifo(path)
+    with pytest.raises(StorageFailed):
+        files.append(path, NEW)
+    with pytest.raises(StorageFailed):
+        files.shorten(path, 3)
+    assert victim.read_bytes() == OLD
+    assert os.path.lexists(path) == (there != "nothing")
+
+
+@given(old=st.binary(max_size=50), new=st.binary(max_size=50), most=st.integers(1, 60))
+def test_the_end_of_a_file_is_read_added_to_and_cut_off(old: bytes, new: bytes, most: int) -> None:
+    """Any bytes, from any place on, counted from either end."""
+    with quick_folder() as folder:
+        path = folder / "a"
+        path.write_bytes(old)
+        start, ending = files.read_end(path, -most)
+        assert (start, ending) == (max(0, len(old) - most), old[-most:])
+        files.append(path, new)
+        assert files.read_end(path, start) == (start, ending + new)
+        assert files.read_end(path, len(old + new) + 1)[1] == b""
+        files.shorten(path, len(old))
+        assert files.read(path) == old
 
 
 def test_strays_are_only_what_we_left(tmp_path: Path) -> None:

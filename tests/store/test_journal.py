@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memspec_py.errors import Conflict, UsageError
+from memspec_py.errors import Conflict, StorageFailed, UsageError
 from memspec_py.store import files, journal
-from memspec_py.store.journal import Create, Move, Replace
+from memspec_py.store.journal import Append, Create, Move, Replace
 from tests.faults import crash_points, fault_points, needs_fork, quick_folder
 
 if TYPE_CHECKING:
@@ -29,17 +29,26 @@ if TYPE_CHECKING:
 A, B, C = b"---\nid: a\n---\n# A\n", b"---\nid: b\n---\n# B\n", b"# C, which nobody touches\n"
 A2, B2, D = A + b"superseded\n", B + b"archived\n", b"---\nid: d\n---\n# D\n" * 50
 
-OLD: Content = {"memory/facts/a.md": A, "memory/facts/b.md": B, "memory/facts/c.md": C}
+LOG, LINES = b'{"n": 1}\n' * 200, b'{"n": 2}\n{"n": 3}\n'
+
+OLD: Content = {
+    "memory/facts/a.md": A,
+    "memory/facts/b.md": B,
+    "memory/facts/c.md": C,
+    "log.jsonl": LOG,
+}
 NEW: Content = {
     "memory/facts/a.md": A2,
     "archive/b.md": B2,
     "memory/facts/c.md": C,
     "memory/facts/d.md": D,
+    "log.jsonl": LOG + LINES,
 }
 CHANGES: tuple[Change, ...] = (
     Create("memory/facts/d.md", D),
     Replace("memory/facts/a.md", A2, files.digest(A)),
     Move("memory/facts/b.md", "archive/b.md", B2, files.digest(B)),
+    Append("log.jsonl", LINES),
 )
 WAITING = "local/journal/e.json"
 
@@ -68,7 +77,7 @@ def fresh(quick: Path) -> Callable[[], Path]:
 
 
 def test_all_changes_are_made_and_no_journal_is_left(store: Path) -> None:
-    """Create, replace and move together; afterwards nothing waits."""
+    """Create, replace, move and append together; afterwards nothing waits."""
     journal.apply(store, CHANGES, "e")
     assert _content(store) == NEW
     assert not journal.pending(store)
@@ -236,7 +245,8 @@ def test_recovery_killed_anywhere_is_finished_by_the_next(
 ) -> None:
     """Recovery may die at any call, of a change that was itself killed at any of its steps."""
     seen: list[Content] = []
-    for point, root in crash_points(fresh, _apply, ["before"], {"link", "replace", "unlink"}):
+    calls = {"write", "link", "replace", "unlink"}
+    for point, root in crash_points(fresh, _apply, ["before", "torn"], calls):
         state = _records(_content(root))
         if state in seen or not journal.pending(root):
             continue
@@ -244,8 +254,8 @@ def test_recovery_killed_anywhere_is_finished_by_the_next(
         for again, killed in crash_points(_copies(root, quick), journal.recover, ["before"]):
             assert journal.recover(killed) == [], (point, again)
             assert _content(killed) == NEW, (point, again)
-    # Nothing made, one, two, the move by half, all.
-    assert len(seen) == 5
+    # Nothing made, one, two, the move by half, all but the lines, half of them, all.
+    assert len(seen) == 7
 
 
 @needs_fork
@@ -299,14 +309,14 @@ def test_a_file_changed_behind_the_lock_undoes_the_rest(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An editor that saves between the check and the step keeps its bytes; the others go back."""
-    create = files.create
+    link = os.link
 
-    def edit_first(path: Path, data: bytes, *, mode: int | None = None) -> None:
-        if path.name == "d.md":
+    def edit_first(source: Path, target: Path) -> None:
+        if target.name == "d.md":
             (store / "memory/facts/a.md").write_bytes(b"edited")
-        create(path, data, mode=mode)
+        link(source, target)
 
-    monkeypatch.setattr(files, "create", edit_first)
+    monkeypatch.setattr(os, "link", edit_first)
     with pytest.raises(Conflict, match=r"a\.md was changed by somebody else"):
         journal.apply(store, CHANGES, "e")
     assert _content(store) == OLD | {"memory/facts/a.md": b"edited"}
@@ -340,6 +350,95 @@ def test_what_somebody_edited_meanwhile_keeps_its_bytes(
     assert A2 in [base64.b64decode(step["new"] or "") for change in meant for step in change]
     assert not journal.pending(store)
     assert journal.recover(store) == []
+
+
+def test_lines_cost_no_more_in_a_long_file(store: Path) -> None:
+    """The journal holds what is added and a little of what was there, and nobody reads the rest."""
+    (store / "log.jsonl").write_bytes(LOG * 1_000)
+    _interrupt(store, CHANGES[-1:], "write", skip=1)
+    assert (store / WAITING).stat().st_size < 5_000
+    assert journal.recover(store) == []
+    assert (store / "log.jsonl").read_bytes() == LOG * 1_000 + LINES
+
+
+@pytest.mark.parametrize("before", [None, b"", b"\n", b"x\n", b"torn", b"x\ntorn"])
+def test_lines_begin_on_a_line_of_their_own(store: Path, before: bytes | None) -> None:
+    """A file that is missing is made, and a torn last line is ended first."""
+    (store / "log.jsonl").unlink()
+    if before is not None:
+        (store / "log.jsonl").write_bytes(before)
+    journal.apply(store, CHANGES, "e")
+    gap = b"\n" if before in (b"torn", b"x\ntorn") else b""
+    assert (store / "log.jsonl").read_bytes() == (before or b"") + gap + LINES
+
+
+@pytest.mark.parametrize("torn_before", [b"", b"torn"])
+@pytest.mark.parametrize("ends_torn_lines", [True, False])
+def test_lines_stand_once_whoever_added_some_meanwhile(
+    store: Path, torn_before: bytes, *, ends_torn_lines: bool
+) -> None:
+    """However much of them a kill had left when others went on writing to the same file."""
+    (store / "log.jsonl").write_bytes(LOG + torn_before)
+    _interrupt(store, CHANGES, "replace")
+    waiting = (store / WAITING).read_bytes()
+    added = (b"\n" if torn_before else b"") + LINES
+    for cut in range(len(added) + 1):
+        left = LOG + torn_before + added[:cut]
+        gap = b"" if left.endswith(b"\n") or not ends_torn_lines else b"\n"
+        (store / "log.jsonl").write_bytes(left + gap + b"theirs\n")
+        (store / WAITING).write_bytes(waiting)
+        assert journal.recover(store) == []
+        lines = (store / "log.jsonl").read_bytes().split(b"\n")
+        for line in (b'{"n": 2}', b'{"n": 3}'):
+            assert lines.count(line) == 1, (cut, lines[199:])
+        assert lines.count(b"theirs") == 1 or not ends_torn_lines
+        assert lines[:200] == LOG.split(b"\n")[:200]
+        assert lines[-1] == b""
+
+
+@pytest.mark.parametrize("became", [None, b"", LOG[:-1] + b"x", b"other\n", LOG[:-9]])
+def test_lines_are_not_added_to_another_file(store: Path, became: bytes | None) -> None:
+    """Where the file was cut, rewritten or removed after a kill, they are kept in the journal."""
+    _interrupt(store, CHANGES, "replace")
+    (store / "log.jsonl").unlink()
+    if became is not None:
+        (store / "log.jsonl").write_bytes(became)
+    (said,) = journal.recover(store)
+    assert said.startswith("log.jsonl was changed by somebody else")
+    left = _records(_content(store))
+    assert left.pop("log.jsonl", None) == became
+    assert left == {path: data for path, data in NEW.items() if path != "log.jsonl"}
+    meant = json.loads((store / "local/journal/e.conflict.json").read_bytes())["changes"]
+    assert base64.b64decode(meant[-1][0]["new"]).endswith(LINES)
+
+
+def test_lines_are_taken_back_with_the_rest(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when what fails comes after them, and not when somebody else wrote behind them."""
+    for theirs in (b"", b"theirs\n"):
+
+        def fail(path: Path, data: bytes, *, theirs: bytes = theirs, **_: object) -> None:
+            (store / "log.jsonl").write_bytes((store / "log.jsonl").read_bytes() + theirs)
+            raise StorageFailed(f"no place for {len(data)} bytes: {path}")
+
+        monkeypatch.setattr(files, "replace", fail)
+        with pytest.raises(StorageFailed, match="no place"):
+            journal.apply(store, [CHANGES[3], *CHANGES[:3]], "e")
+        kept = LOG + LINES + theirs if theirs else LOG
+        assert _content(store) == OLD | {"log.jsonl": kept}
+
+
+def test_a_journal_of_an_earlier_version_is_finished(store: Path) -> None:
+    """One that knew of no lines to add, and so of no place where they start."""
+    _interrupt(store, CHANGES[:3], "replace")
+    found = json.loads((store / WAITING).read_bytes())
+    changes = [
+        [{key: value for key, value in step.items() if key != "start"} for step in steps]
+        for steps in found["changes"]
+    ]
+    digest = files.digest(json.dumps(changes).encode())
+    (store / WAITING).write_text(json.dumps({**found, "changes": changes, "sha256": digest}))
+    assert journal.recover(store) == []
+    assert _content(store) == NEW | {"log.jsonl": LOG}
 
 
 @pytest.mark.parametrize("there", ["link", "folder", "linked folder"])
@@ -435,6 +534,9 @@ def test_a_forged_journal_writes_nothing_outside_the_store(store: Path, path: ob
 
 _names = st.sampled_from(["a.md", "b.md", "c.md", "x/a.md", "x/b.md", "y/z/a.md", "y/z/b.md"])
 _bytes = st.binary(max_size=40)
+_lines = st.lists(st.binary(min_size=1, max_size=9).filter(lambda line: b"\n" not in line)).map(
+    lambda lines: b"".join(line + b"\n" for line in lines)
+)
 
 
 @st.composite
@@ -453,6 +555,9 @@ def _histories(draw: st.DrawFn) -> tuple[Content, tuple[Change, ...]]:
             used.add(target)
         else:
             changes.append(Replace(path, draw(_bytes), files.digest(before[path])))
+    if draw(st.booleans()):
+        changes.insert(draw(st.integers(0, len(changes))), Append("log", draw(_lines)))
+        before |= draw(st.dictionaries(st.just("log"), _bytes))
     return before, tuple(changes)
 
 
@@ -556,6 +661,11 @@ def _copies(template: Path, parent: Path) -> Callable[[], Path]:
 def _after(before: Content, changes: Iterable[Change]) -> Content:
     content = dict(before)
     for change in changes:
+        if isinstance(change, Append):
+            present = content.get(change.path, b"")
+            gap = b"" if not present or present.endswith(b"\n") else b"\n"
+            content[change.path] = present + gap + change.data
+            continue
         if isinstance(change, Move):
             del content[change.src]
         content[change.dst if isinstance(change, Move) else change.path] = change.data
