@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _LOOKED_AT_FOR_NUL = 8_000  # as many bytes as git looks at to tell text from binary
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
@@ -29,17 +34,20 @@ def is_same(sha: str, data: bytes) -> bool:
 
     The id of the pointer that Git LFS would store in their place counts too.
     """
-    digits = len(sha)
-    if blob_id(data, digits) == sha:
-        return True
+    return sha in ids_of(data, len(sha))
+
+
+def ids_of(data: bytes, digits: int = 40) -> Iterator[str]:
+    """Every id that counts as that of these bytes, beginning with their own."""
+    yield blob_id(data, digits)
     if b"\0" not in data[:_LOOKED_AT_FOR_NUL]:
         unix = data.replace(b"\r\n", b"\n")
-        if unix != data and blob_id(unix, digits) == sha:
-            return True
+        if unix != data:
+            yield blob_id(unix, digits)
         windows = unix.replace(b"\n", b"\r\n")
-        if windows != data and blob_id(windows, digits) == sha:
-            return True
-    return blob_id(lfs_pointer(data), digits) == sha
+        if windows != data:
+            yield blob_id(windows, digits)
+    yield blob_id(lfs_pointer(data), digits)
 
 
 def lfs_pointer(data: bytes) -> bytes:

@@ -19,6 +19,7 @@ from memspec_py.anchors.locate import (
     expanded,
     is_inside,
     read_file,
+    remote_head,
     repository_of,
 )
 from memspec_py.anchors.look import UNCHANGED, Looked, Sight
@@ -50,15 +51,19 @@ def check(
     found: dict[str, list[Drift]] = {}
     by_file: dict[tuple[str | None, str], list[_Asked]] = {}
     for record_id, anchor in anchors:
-        verdicts = found.setdefault(record_id, [])
-        by_file.setdefault((anchor.repo, anchor.file), []).append((anchor, verdicts, len(verdicts)))
+        if (verdicts := found.get(record_id)) is None:
+            verdicts = found[record_id] = []
+        if (asked := by_file.get((anchor.repo, anchor.file))) is None:
+            asked = by_file[anchor.repo, anchor.file] = []
+        asked.append((anchor, verdicts, len(verdicts)))
         verdicts.append(_NOT_YET)
     checkouts = Checkouts(project=project, search_paths=expanded(search_paths, project, env))
-    bases: dict[str | None, Path | None] = {None: project}
+    bases: dict[str | None, str] = {None: os.path.join(project, "")}
     cases: list[_Case] = []
     for done, ((repo, file), asked) in enumerate(by_file.items(), 1):
         if repo is not None and repo not in bases:
-            bases[repo] = checkouts.find(repo)
+            base = checkouts.find(repo)
+            bases[repo] = "" if base is None else os.path.join(base, "")
         cases += _look(bases[repo], file, asked)
         if progress is not None:
             progress(done, len(by_file))
@@ -110,7 +115,11 @@ class _Case:
 
 def _write(asked: _Asked, sight: Sight, compared_to: str, held_on: str | None, place: str) -> None:
     anchor, verdicts, at = asked
-    verdicts[at] = Drift(
+    verdicts[at] = _told(anchor, sight, compared_to, held_on, place)
+
+
+def _told(anchor: Anchor, sight: Sight, compared_to: str, held_on: str | None, place: str) -> Drift:
+    return Drift(
         f"{anchor.file}{part_of(anchor)}",
         anchor.file,
         grain_of(anchor).value,
@@ -123,14 +132,17 @@ def _write(asked: _Asked, sight: Sight, compared_to: str, held_on: str | None, p
     )
 
 
-def _look(base: Path | None, file: str, asked: list[_Asked]) -> list[_Case]:
-    """Look at one file of the work tree; what is left are the anchors it does not bear out."""
-    if base is None:
+def _look(base: str, file: str, asked: list[_Asked]) -> list[_Case]:
+    """Look at one file of the work tree; what is left are the anchors it does not bear out.
+
+    ``base`` is the folder it is in with a separator at its end, or empty when there is none here.
+    """
+    if not base:
         repo = asked[0][0].repo
         return _unseen(asked, f"there is no checkout of {repo} here")
     if not is_inside(file):
         return _unseen(asked, "the path leads out of its folder")
-    path = os.path.join(base, file)
+    path = base + file
     try:
         data = read_file(path)
     except NoBytes as problem:
@@ -138,22 +150,35 @@ def _look(base: Path | None, file: str, asked: list[_Asked]) -> list[_Case]:
             return _unseen(asked, f"the file {problem.reason}")
         gone = Sight(Verdict.MISSING, "the file is gone")
         return [_Case(one, path, None, gone) for one in asked]
-    cases = []
-    known: dict[int, str] = {}
+    left = _unlike(data, asked)
+    if not left:
+        return []
     looked = Looked(file, data)
-    for one in asked:
-        sha = one[0].sha
-        if (own := known.get(len(sha))) is None:
-            own = known[len(sha)] = blob_id(data, len(sha))
-        if own == sha:
-            _write(one, UNCHANGED, WORKTREE, WORKTREE, "")
-            continue
-        case = _Case(one, path, looked, looked.at(one[0]))
+    cases = [_Case(one, path, looked, looked.at(one[0])) for one in left]
+    for case in cases:
         if case.sight.verdict is Verdict.UNCHANGED or _moved_as_text(case):
             case.close(case.sight)
-        else:
-            cases.append(case)
-    return cases
+    return [case for case in cases if not case.is_closed]
+
+
+def _unlike(data: bytes, asked: list[_Asked]) -> list[_Asked]:
+    """Write down which anchors have these very bytes; what is left are the others."""
+    left = []
+    ids: dict[int, str] = {}
+    told: dict[tuple[str | None, ...], Drift] = {}  # many claims may have the same anchor
+    for one in asked:
+        anchor, verdicts, at = one
+        sha = anchor.sha
+        if (own := ids.get(len(sha))) is None:
+            own = ids[len(sha)] = blob_id(data, len(sha))
+        if own != sha:
+            left.append(one)
+            continue
+        part = (anchor.symbol, anchor.lines, anchor.name, anchor.value)
+        if (drift := told.get(part)) is None:
+            drift = told[part] = _told(anchor, UNCHANGED, WORKTREE, WORKTREE, "")
+        verdicts[at] = drift
+    return left
 
 
 def _moved_as_text(case: _Case) -> bool:
@@ -191,13 +216,19 @@ class _Repository:
         self._cases = cases
         self._external: set[str] = set()  # files that a filter program stands before
         self._clean: dict[str, str] = {}  # the id git would store for a converted file
+        self._branch: str | None = ""  # the default branch; None if git cannot tell
+        self._ids: dict[str, str] = {}  # what it has in the places of the cases' files
+        self._blobs: dict[str, bytes] = {}  # what was read of git's
 
     def settle(self, *, against_branch: bool, follow: bool) -> None:
         """Come to a verdict on each case, as far as this repository can tell."""
         self._leave_out_sparse()
+        asked = self._paths(self._left) if against_branch else []
+        if asked:
+            self._ask_for_branch(asked)
         self._undo_conversions()
         self._confirm_moves()
-        if against_branch and self._left:
+        if asked:
             self._compare_with_branch()
         if follow:
             self._find_renamed()
@@ -209,6 +240,10 @@ class _Repository:
 
     def _paths(self, cases: Iterable[_Case]) -> list[str]:
         return list(dict.fromkeys(case.repo_path for case in cases))
+
+    def _read(self, ids: Iterable[str]) -> None:
+        """Read blobs that were not read before."""
+        self._blobs |= self._git.contents(sha for sha in ids if sha not in self._blobs)
 
     def _leave_out_sparse(self) -> None:
         """A file that a sparse checkout leaves out is not gone: the index has its content."""
@@ -234,7 +269,7 @@ class _Repository:
 
     def _undo_conversions(self) -> None:
         """Compare with what git would store, where it stores other bytes than the file has."""
-        paths = self._paths(case for case in self._left if case.looked is not None)
+        paths = self._paths(case for case in self._left if self._may_be_converted(case))
         if not paths:
             return
         inner, drivers = [], {}
@@ -251,6 +286,13 @@ class _Repository:
         for case in self._left:
             if case.sha and self._clean.get(case.repo_path) == case.sha:
                 case.close(UNCHANGED)
+
+    def _may_be_converted(self, case: _Case) -> bool:
+        """What stands on the branch byte for byte is what git stores, so it converts nothing."""
+        if case.looked is None:
+            return False
+        stored = self._ids.get(case.repo_path)
+        return stored is None or case.looked.ids(len(stored))[0] != stored
 
     def _hashed(self, paths: list[str]) -> dict[str, str]:
         """What git itself makes of files that no filter program stands before."""
@@ -274,54 +316,92 @@ class _Repository:
         return {path: sha for path, (sha, _) in staged.items() if path not in touched}
 
     def _confirm_moves(self) -> None:
-        """A symbol did not move to where the same code stood all along: then it is gone."""
-        from memspec_py.anchors.symbols import Symbols, symbols_of
-
+        """Settle the symbols that the work tree has elsewhere."""
         moved = [case for case in self._left if case.sight.verdict is Verdict.MOVED]
-        before = self._git.contents(case.sha for case in moved if case.sha)
+        self._read(case.sha for case in moved if case.sha)
         for case in moved:
-            anchor, place = case.anchor, case.sight.part.removeprefix("#")
-            old = symbols_of(anchor.file, before.get(anchor.sha, b""))
-            if isinstance(old, Symbols) and old.id_of(place) == anchor.symbol_id:
-                case.sight = Sight(Verdict.MISSING, f"{anchor.symbol} is gone")
-            else:
+            case.sight = self._confirmed(case, case.sight)
+            if case.sight.verdict is Verdict.MOVED:
                 case.close(case.sight)
 
-    def _compare_with_branch(self) -> None:
-        branch = self._git.default_branch()
-        if branch == "":
+    def _confirmed(self, case: _Case, sight: Sight) -> Sight:
+        """A symbol did not move to where the same code stood all along: then it is gone."""
+        if sight.verdict is not Verdict.MOVED or case.anchor.symbol is None:
+            return sight
+        from memspec_py.anchors.symbols import Symbols, symbols_of
+
+        anchor, place = case.anchor, sight.part.removeprefix("#")
+        old = symbols_of(anchor.file, self._blobs.get(anchor.sha, b""))
+        if isinstance(old, Symbols) and old.id_of(place) == anchor.symbol_id:
+            return Sight(Verdict.MISSING, f"{anchor.symbol} is gone")
+        return sight
+
+    def _ask_for_branch(self, paths: list[str]) -> None:
+        """Which branch that is, and what it has there."""
+        self._branch = remote_head(self._top) or self._git.default_branch()
+        if not self._branch:
             return
-        paths = self._paths(self._left)
-        ids = self._git.blobs_at(f"refs/remotes/{branch}", paths) if branch else None
-        if branch is None or ids is None:
+        ref = f"refs/remotes/{self._branch}"
+        files = self._git.files_at(ref, paths)
+        if files is not None:
+            self._ids = {path: sha for path, (sha, _) in zip(paths, files, strict=True)}
+            self._blobs = dict(files)
+        elif (ids := self._git.blobs_at(ref, paths)) is not None:
+            self._ids = ids
+        else:
+            self._branch = None
+
+    def _compare_with_branch(self) -> None:
+        branch, ids = self._branch, self._ids
+        if branch is None:
             for case in self._left:
                 case.close(Sight(Verdict.UNCHECKED, self._git.trouble))
+        if not branch:
             return
         compared_to = f"{WORKTREE}+{branch}"
-        elsewhere = [path for path in paths if path not in ids]
+        elsewhere = self._paths(case for case in self._left if case.repo_path not in ids)
         ignored = self._git.ignored(elsewhere) if elsewhere else set()
         for case in self._left:
             if case.repo_path not in ignored:
                 case.compared_to = compared_to
             if ids.get(case.repo_path) == case.anchor.sha:
                 case.close(UNCHANGED, held_on=branch)
-        there = [case for case in self._left if case.repo_path in ids]
-        contents = self._git.contents(ids[case.repo_path] for case in there)
-        looks = {path: Looked(path, contents[sha]) for path, sha in ids.items() if sha in contents}
+        there = [
+            case
+            for case in self._left
+            if case.repo_path in ids and not self._is_here(case, ids[case.repo_path])
+        ]
+        self._read(ids[case.repo_path] for case in there)
+        looks = {
+            path: Looked(path, self._blobs[sha]) for path, sha in ids.items() if sha in self._blobs
+        }
+        self._read(
+            case.sha
+            for case in there
+            if case.sha
+            and (looked := looks.get(case.repo_path)) is not None
+            and looked.at(case.anchor).verdict is Verdict.MOVED
+        )
         for case in there:
             self._judge(case, branch, ids[case.repo_path], looks.get(case.repo_path))
+
+    def _is_here(self, case: _Case, sha: str) -> bool:
+        """Whether the branch has what the work tree has, so that it can tell nothing new."""
+        if case.repo_path in self._clean:
+            return self._clean[case.repo_path] == sha
+        return case.looked is not None and not self._may_be_converted(case)
 
     def _judge(self, case: _Case, branch: str, sha: str, looked: Looked | None) -> None:
         """Look at the branch's content of a case's file."""
         path = case.repo_path
-        if self._clean.get(path) == sha or _is_pointer_to(looked, case.looked):
-            return  # the branch has what the work tree has
+        if _is_pointer_to(looked, case.looked):
+            return
         if looked is None:
             same_kind = len(sha) == len(case.anchor.sha)
             if grain_of(case.anchor) is not Grain.FILE or not same_kind:
                 case.close(Sight(Verdict.UNCHECKED, f"{path} of {branch} was not fetched"))
             return
-        sight = looked.at(case.anchor)
+        sight = self._confirmed(case, looked.at(case.anchor))
         if sight.verdict in {Verdict.UNCHANGED, Verdict.MOVED}:
             case.close(sight, held_on=branch)
         elif path in self._external:

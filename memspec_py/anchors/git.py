@@ -32,13 +32,15 @@ class Git:
     """Questions to the repository whose work tree begins at ``top``.
 
     Every answer is ``None`` when git is not there, refuses, or takes too long; ``trouble`` then
-    says which.
+    says which. Once it took too long it is asked nothing more.
     """
 
     def __init__(self, top: str, env: Mapping[str, str], seconds: float = SECONDS) -> None:
         self.top = top
         self.trouble = ""
+        self.timed_out = False
         self._seconds = seconds
+        self._is_given_up = False
         self._env = clean_environment(env, top)
 
     def ask(
@@ -50,7 +52,11 @@ class Git:
         good: Sequence[int] = (0,),
     ) -> bytes | None:
         """What one git command prints."""
-        import subprocess
+        if self._is_given_up:
+            return None
+        from subprocess import TimeoutExpired
+
+        from memspec_py.anchors.child import run
 
         command = ["git", "--no-pager", "--no-replace-objects"]
         if literal:
@@ -58,16 +64,16 @@ class Git:
         for setting in _SETTINGS:
             command += ["-c", setting]
         try:
-            done = subprocess.run(
+            done = run(
                 [*command, *arguments],
                 cwd=self.top,
                 env={**self._env, **_as_variables(settings or {})},
-                input=given,
-                capture_output=True,
-                timeout=self._seconds,
-                check=False,
+                given=given,
+                seconds=self._seconds,
             )
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
+            self.timed_out = True
+            self._is_given_up = True
             self.trouble = f"git {arguments[0]} took longer than {self._seconds:g} s"
             return None
         except (OSError, ValueError) as problem:
@@ -124,6 +130,21 @@ class Git:
             mode, _, sha = about.split(" ")
             if mode.startswith("100"):
                 found[path] = sha
+        return found
+
+    def files_at(self, ref: str, paths: Sequence[str]) -> list[tuple[str, bytes]] | None:
+        """The blob id and the bytes of each of these files in the tree of a commit.
+
+        One process tells both, but only of files that are there and can be told from links, under
+        names that fit on a line; None when that is not so of all.
+        """
+        if any("\n" in path or "\r" in path for path in paths):
+            return None
+        told = self.ask("cat-file", "--batch", given=_lines(f"{ref}:{path}" for path in paths))
+        found = None if told is None else list(_blobs(told))
+        # Only blobs are told, and a link's text has no line end.
+        if found is None or len(found) != len(paths) or not all(b"\n" in data for _, data in found):
+            return None
         return found
 
     def attributes(self, names: Sequence[str], paths: Sequence[str]) -> list[tuple[str, ...]]:
@@ -203,7 +224,7 @@ def _parts(paths: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _lines(words: Iterable[str]) -> bytes:
-    return "".join(f"{word}\n" for word in words).encode()
+    return os.fsencode("".join(f"{word}\n" for word in words))
 
 
 def fields(told: bytes) -> list[str]:
@@ -218,7 +239,7 @@ def _blobs(told: bytes) -> Iterator[tuple[str, bytes]]:
         end = told.index(b"\n", at)
         head = told[at:end].decode("utf-8", "replace").split(" ")
         at = end + 1
-        if len(head) == 3 and head[1] == "blob":
+        if len(head) == 3 and head[1] == "blob" and head[2].isdigit():
             size = int(head[2])
             yield head[0], told[at : at + size]
             at += size + 1

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from memspec_py.anchors.blob import blob_id
+from memspec_py.anchors.blob import blob_id, is_blob_id
 from memspec_py.record.anchor import Anchor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 MOST_BYTES = 100_000_000
+
+_NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+_REMOTES = "refs/remotes/"
+_MOST_REFS_BYTES = 1_000_000
 
 
 class Unresolved(NamedTuple):
@@ -156,9 +161,17 @@ def read_file(path: str | Path) -> bytes:
 
 def repository_of(path: Path) -> Path | None:
     """The top of the git checkout a path lies in; a linked worktree or submodule is its own."""
-    for folder in (path, *path.parents):
-        if (folder / ".git").exists():
-            return folder
+    # By text: each anchor that is looked at may ask, and paths as objects take five times as long.
+    place, above = "", str(path)
+    while place != above:
+        place, above = above, os.path.dirname(above)
+        try:
+            os.stat(os.path.join(place, ".git"))
+        except OSError as problem:
+            if problem.errno not in _NOT_THERE:
+                raise
+        else:
+            return Path(place)
     return None
 
 
@@ -169,15 +182,20 @@ def repository_name(top: Path) -> str:
 
 def git_folder(top: Path) -> Path | None:
     """Where a checkout's refs and settings are; that of a linked worktree is shared with others."""
+    own = own_git_folder(top)
+    common = _text(own / "commondir").strip() if own is not None else ""
+    return Path(os.path.normpath(own / common)) if own is not None and common else own
+
+
+def own_git_folder(top: Path) -> Path | None:
+    """Where a checkout's HEAD is; each linked worktree has its own."""
     inside = top / ".git"
     if inside.is_dir():
         return inside
     told = _text(inside)
     if not told.startswith("gitdir:"):
         return None
-    own = Path(os.path.normpath(top / told.removeprefix("gitdir:").strip()))
-    common = _text(own / "commondir").strip()
-    return Path(os.path.normpath(own / common)) if common else own
+    return Path(os.path.normpath(top / told.removeprefix("gitdir:").strip()))
 
 
 def digits_of(top: Path) -> int:
@@ -187,6 +205,34 @@ def digits_of(top: Path) -> int:
         return 40
     formats = _settings(folder / "config", "objectformat")
     return 64 if "sha256" in formats else 40
+
+
+def remote_head(top: Path) -> str | None:
+    """The branch that ``origin/HEAD`` points at, such as ``origin/main``, read from git's files.
+
+    None where it points nowhere, is no pointer, or where refs are kept in another way than in plain
+    files or there are very many: then git has to be asked.
+    """
+    folder = git_folder(top)
+    if folder is None or "refstorage" in _text(folder / "config").lower():
+        return None
+    told = _text(folder / _REMOTES / "origin" / "HEAD")
+    name = told.removeprefix("ref:").strip()
+    if not told.startswith("ref:") or not name.startswith(_REMOTES) or not is_inside(name):
+        return None
+    return name.removeprefix(_REMOTES) if _is_ref(folder, name) else None
+
+
+def _is_ref(folder: Path, name: str) -> bool:
+    """Whether a ref is there and names an object; git keeps it in a file of its own or a list."""
+    if own := _text(folder / name):
+        return is_blob_id(own.strip())
+    packed = folder / "packed-refs"
+    try:
+        is_long = packed.stat().st_size > _MOST_REFS_BYTES
+    except OSError:
+        return False
+    return not is_long and f" {name}\n" in _text(packed)
 
 
 def existing(typed: str, bases: Sequence[Path]) -> Path | None:

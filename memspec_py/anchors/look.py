@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from memspec_py.anchors.blob import is_blob_id, is_lfs_pointer, is_same
+from memspec_py.anchors.blob import ids_of, is_blob_id, is_lfs_pointer
 from memspec_py.anchors.grain import Grain, grain_of
 from memspec_py.anchors.verdict import Verdict
 
@@ -31,8 +31,15 @@ class Looked:
     def __init__(self, file: str, data: bytes) -> None:
         self.file = file
         self.data = data
+        self._ids: dict[int, tuple[str, ...]] = {}
         self._symbols: Symbols | Unreadable | None = None
         self._lines: Lines | None = None
+
+    def ids(self, digits: int) -> tuple[str, ...]:
+        """Every id of this length that counts as that of the file, beginning with its own."""
+        if digits not in self._ids:
+            self._ids[digits] = tuple(ids_of(self.data, digits))
+        return self._ids[digits]
 
     @property
     def symbols(self) -> Symbols | Unreadable:
@@ -54,7 +61,7 @@ class Looked:
 
     def at(self, anchor: Anchor) -> Sight:
         """What an anchor sees here, whatever this file is called."""
-        if is_blob_id(anchor.sha) and is_same(anchor.sha, self.data):
+        if is_blob_id(anchor.sha) and anchor.sha in self.ids(len(anchor.sha)):
             return UNCHANGED
         if is_lfs_pointer(self.data):
             return Sight(Verdict.UNCHECKED, "Git LFS has not fetched the file")

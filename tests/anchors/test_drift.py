@@ -255,6 +255,21 @@ def test_a_symbol_whose_code_is_in_two_other_places_is_missing(app: Repo) -> Non
     assert "c.py#one" in (found.reason or "")
 
 
+@pytest.mark.parametrize("is_ahead", [True, False])
+def test_nor_has_it_moved_there_on_the_default_branch(clone: Repo, *, is_ahead: bool) -> None:
+    """Whether the work tree has what the branch has, or something else again."""
+    method = "def go(self):\n        return 1\n"
+    first, second = f"class A:\n    {method}", f"class B:\n    {method}"
+    clone.commit(a=f"{first}\n\n{second}")
+    anchor = clone.anchor("a.py#A.go")
+    clone.commit(a=second)
+    clone.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    if is_ahead:
+        clone.write("a.py", "x = 1\n")
+    (found,) = clone.check(anchor)
+    assert (told(found), found.place) == (("missing", "worktree+origin/main"), None)
+
+
 @pytest.mark.parametrize("is_committed", [True, False])
 @pytest.mark.parametrize("twin", ["b.py", "a.py"])
 def test_code_that_stood_elsewhere_all_along_has_not_moved_there(
@@ -447,7 +462,7 @@ def test_a_shallow_clone_is_as_good_as_a_whole_one(app: Repo) -> None:
 
 
 def test_a_partial_clone_fetches_nothing(app: Repo) -> None:
-    """A file is decided by its id; a symbol of a blob that is not here is unchecked."""
+    """A file is decided by its id, and so is one that is here already; the rest is unchecked."""
     app.git("config", "uploadpack.allowFilter", "true")
     app.commit(a=ONE, b=ONE, c=ONE, d=ONE)
     partial = app.clone(app.path.parent / "partial", "--filter=blob:none")
@@ -462,12 +477,12 @@ def test_a_partial_clone_fetches_nothing(app: Repo) -> None:
     found = partial.check(*anchors)
     assert [told(one) for one in found] == [
         ("drifted", "worktree+origin/main"),
-        ("unchecked", "worktree+origin/main"),
+        ("drifted", "worktree+origin/main"),
         ("unchecked", "worktree+origin/main"),
         ("unchanged", "worktree+origin/main"),
         ("unchanged", "worktree+origin/main"),
     ]
-    assert "was not fetched" in (found[1].reason or "")
+    assert "was not fetched" in (found[2].reason or "")
     assert len(list((partial.path / ".git/objects").rglob("*"))) == known
 
 
@@ -497,6 +512,19 @@ def test_a_link_is_looked_up_by_its_target(clone: Repo) -> None:
     (clone.path / "link.py").unlink()
     (clone.path / "link.py").symlink_to("nowhere")
     assert clone.check(anchors[0])[0].verdict == "missing"
+
+
+def test_a_link_on_the_branch_is_not_the_file(clone: Repo) -> None:
+    """What it says is the name of another file, and no text that could be compared."""
+    clone.write("a.json", '{"port": 1}\n')
+    anchor = clone.anchor("a.json#port")
+    (clone.path / "a.json").unlink()
+    (clone.path / "a.json").symlink_to("b.json")
+    clone.commit()
+    clone.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    (clone.path / "a.json").unlink()
+    clone.write("a.json", '{"port": 2}\n')
+    assert told(clone.check(anchor)[0]) == ("drifted", "worktree+origin/main")
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
@@ -738,6 +766,32 @@ def test_a_repository_is_asked_once_for_all_of_its_files(
     assert {one.verdict.value for each in found.values() for one in each} == {"unchanged"}
     assert len(calls) == len(set(calls)) <= 5
     assert (steps[0], steps[-1]) == ((1, 40), (40, 40))
+
+
+@pytest.mark.parametrize(
+    ("is_pushed", "questions"),
+    [(True, ["cat-file"]), (False, ["cat-file", "check-attr"])],
+)
+def test_a_changed_file_takes_few_questions(
+    clone: Repo, monkeypatch: pytest.MonkeyPatch, questions: list[str], *, is_pushed: bool
+) -> None:
+    """Every page of hits with one of them asks these."""
+    anchors = [clone.anchor(typed) for typed in ("a.py", "a.py#one")]
+    clone.commit(a=ONE_CHANGED)
+    clone.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    if not is_pushed:
+        clone.write("a.py", f"{ONE_CHANGED}# more\n")
+    calls: list[str] = []
+    ask = git_module.Git.ask
+
+    def counted(self: git_module.Git, *arguments: str, **how: object) -> bytes | None:
+        calls.append(arguments[0])
+        return ask(self, *arguments, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(git_module.Git, "ask", counted)
+    found = clone.check(*anchors)
+    assert [told(one) for one in found] == [("drifted", "worktree+origin/main")] * 2
+    assert calls == questions
 
 
 def test_odd_file_names_are_no_trouble(clone: Repo) -> None:

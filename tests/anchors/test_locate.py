@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memspec_py.anchors.blob import blob_id
+from memspec_py.anchors.git import Git
 from memspec_py.anchors.locate import (
     Unresolved,
     anchor_file,
     is_bare_name,
+    remote_head,
     repository_of,
 )
 from memspec_py.record.model import Anchor
@@ -145,3 +147,65 @@ def test_a_repository_has_a_bare_name(name: str) -> None:
     """Anything else could lead anywhere."""
     assert not is_bare_name(name)
     assert is_bare_name("lib.js")
+
+
+def git(project: Path, *arguments: str) -> None:
+    """Run git in a project."""
+    subprocess.run(["git", *arguments], cwd=project, check=True)
+
+
+MAIN, HEAD = "refs/remotes/origin/main", "refs/remotes/origin/HEAD"
+
+
+@pytest.mark.parametrize(
+    ("steps", "is_read"),
+    [
+        ([], False),
+        ([["update-ref", MAIN, "HEAD"]], False),
+        ([["update-ref", MAIN, "HEAD"], ["symbolic-ref", HEAD, MAIN]], True),
+        (
+            [["update-ref", MAIN, "HEAD"], ["symbolic-ref", HEAD, MAIN], ["pack-refs", "--all"]],
+            True,
+        ),
+        ([["symbolic-ref", HEAD, MAIN]], False),
+        ([["update-ref", MAIN, "HEAD"], ["symbolic-ref", HEAD, f"{MAIN}/not"]], False),
+        ([["update-ref", HEAD, "HEAD"], ["update-ref", MAIN, "HEAD"]], False),
+        ([["symbolic-ref", HEAD, "refs/heads/main"]], False),
+        (
+            [
+                ["update-ref", MAIN, "HEAD"],
+                ["symbolic-ref", "refs/remotes/origin/a", MAIN],
+                ["symbolic-ref", HEAD, "refs/remotes/origin/a"],
+            ],
+            False,
+        ),
+    ],
+)
+def test_the_head_of_the_remote_is_as_git_tells_it(
+    project: Path, steps: list[list[str]], *, is_read: bool
+) -> None:
+    """Or is left to git; in a linked worktree as in the main one."""
+    git(project, "commit", "--quiet", "--allow-empty", "--message", "x")
+    git(project, "worktree", "add", "--quiet", "--detach", str(project.parent / "tree"))
+    for step in steps:
+        git(project, *step)
+    for top in (project, project.parent / "tree"):
+        asked = Git(str(top), os.environ).default_branch()
+        assert remote_head(top) == (asked if is_read else None)
+
+
+def test_refs_that_are_kept_otherwise_are_left_to_git(project: Path) -> None:
+    """Whatever old files lie about, and however many there are."""
+    git(project, "commit", "--quiet", "--allow-empty", "--message", "x")
+    git(project, "update-ref", MAIN, "HEAD")
+    git(project, "symbolic-ref", HEAD, MAIN)
+    git(project, "pack-refs", "--all")
+    packed = project / ".git" / "packed-refs"
+    lines = packed.read_text(encoding="utf-8")
+    packed.write_text(f"{lines}{'#' * 1_000_000}\n", encoding="utf-8")
+    assert remote_head(project) is None
+    packed.write_text(lines, encoding="utf-8")
+    assert remote_head(project) == "origin/main"
+    with (project / ".git" / "config").open("a", encoding="utf-8") as config:
+        config.write("[extensions] refStorage = reftable\n")
+    assert remote_head(project) is None
