@@ -69,6 +69,18 @@ class Anchoring(NamedTuple):
     repo_search_paths: tuple[str, ...] = ("~/git",)
 
 
+class StoreSetting(NamedTuple):
+    """A layer that ``stores:`` declares: where it is, and whether new records may go there.
+
+    ``path`` is as written; layers of higher ``priority`` come first.
+    """
+
+    name: str
+    path: str
+    priority: int = 0
+    writable: bool = True
+
+
 class Settings(NamedTuple):
     """A store's settings; ``findings`` tells what in ``config.yaml`` was not understood."""
 
@@ -78,6 +90,9 @@ class Settings(NamedTuple):
     scopes_require: bool = False
     anchors: Anchoring = Anchoring()
     limits: Limits = Limits()
+    stores: tuple[StoreSetting, ...] = ()
+    claims: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     def profile(self, name: str) -> Profile:
@@ -91,22 +106,23 @@ class Settings(NamedTuple):
 
 
 class _Reader:
-    """Typed reading of a parsed ``config.yaml`` that collects what it cannot understand."""
+    """Typed reading of parsed settings that collects what it cannot understand."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str = "config.yaml") -> None:
+        self.path = path
         self.findings: list[Finding] = []
 
-    def complain(self, key: str, wanted: str) -> None:
-        """Note a setting that is ignored, with what it should be."""
+    def complain(self, key: str, wanted: str, instead: str = "the default is used") -> None:
+        """Note a setting that is ignored, with what it should be and what happens instead."""
         from memspec_py.report import Finding, Severity
 
         self.findings.append(
             Finding(
                 code="bad-setting",
                 severity=Severity.WARNING,
-                path="config.yaml",
+                path=self.path,
                 field=key,
-                message=f"{key} should be {wanted}; the default is used",
+                message=f"{key} should be {wanted}; {instead}",
             )
         )
 
@@ -164,6 +180,9 @@ def settings_from(mapping: Mapping[str, object]) -> Settings:
         scopes_require=reader.flag(mapping.get("scopes_require"), "scopes_require"),
         anchors=_anchoring(reader, mapping.get("anchors")),
         limits=_limits(reader, mapping.get("limits")),
+        stores=_stores(reader, mapping.get("stores")),
+        claims=reader.texts(mapping.get("claims"), "claims") or (),
+        operators=reader.texts(mapping.get("operators"), "operators") or (),
         findings=tuple(reader.findings),
     )
 
@@ -203,6 +222,66 @@ def _anchoring(reader: _Reader, value: object) -> Anchoring:
     table = reader.table(value, "anchors")
     paths = reader.texts(table.get("repo_search_paths"), "anchors.repo_search_paths")
     return Anchoring() if paths is None else Anchoring(repo_search_paths=paths)
+
+
+def pointed_to(
+    mapping: Mapping[str, object], path: str
+) -> tuple[list[StoreSetting], list[Finding]]:
+    """The layers a parsed pointer file declares, and what in it was not understood."""
+    reader = _Reader(path)
+    return list(_stores(reader, mapping.get("stores"))), reader.findings
+
+
+def _stores(reader: _Reader, value: object) -> tuple[StoreSetting, ...]:
+    """The declared layers in their order; one without a name or a path is told and left out."""
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        reader.complain("stores", "a list of layers, each with a name and a path", "it is left out")
+        return ()
+    found: dict[str, StoreSetting] = {}
+    for position, given in enumerate(value):
+        key = f"stores[{position}]"
+        layer = _store(reader, given, key)
+        if layer is None:
+            continue
+        if layer.name in found:
+            reader.complain(f"{key}.name", "a name that no other layer has", "it is left out")
+            continue
+        found[layer.name] = layer
+    return tuple(found.values())
+
+
+def _store(reader: _Reader, given: object, key: str) -> StoreSetting | None:
+    table = given if isinstance(given, dict) else {}
+    name, path = table.get("name"), table.get("path")
+    if not _is_word(name) or not _is_path(path):
+        reader.complain(key, "a layer with a name (one word) and a path", "it is left out")
+        return None
+    assert isinstance(name, str)
+    assert isinstance(path, str)
+    priority = reader.number(table.get("priority"), f"{key}.priority", int, -1_000_000, 1_000_000)
+    writable = table.get("writable")
+    if writable not in (None, "true", "false"):
+        # What cannot be understood must not open a store for writing.
+        reader.complain(f"{key}.writable", "true or false", "it is read-only")
+    return StoreSetting(
+        name=name,
+        path=path.strip(),
+        priority=priority or 0,
+        writable=writable in (None, "true"),
+    )
+
+
+def _is_word(value: object) -> bool:
+    if not isinstance(value, str) or not value.isprintable():
+        return False
+    # A slash would make a path of it where ``--store`` takes either.
+    return value != "" and not {" ", "/"} & set(value)
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and "\0" not in value
 
 
 def _limits(reader: _Reader, value: object) -> Limits:

@@ -1,50 +1,76 @@
-"""The parsed form of ``config.yaml``, kept so that no command pays for a YAML parser.
+"""The quick ways to the mapping of ``config.yaml`` or a pointer: no command pays for a YAML parser.
 
-Derived and machine-local: ``local/settings.json`` holds the text it was made from and is used only
-while that is the text of the file.
+What is not in the simple form is kept once it was parsed. Derived and machine-local:
+``local/settings.json`` holds the text it was made from and is used only while that is the text of
+the file.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
-
-from memspec_py.record.canonical import read_canonical
 
 if TYPE_CHECKING:
     from memspec_py.record.model import Plain
 
 _NAME = "settings.json"
-_REMARK = re.compile(r"^[ \t]*(?:#.*)?\n", re.MULTILINE)
 
 
-def mapping_of(text: str, local: str) -> dict[str, Plain]:
-    """The mapping a configuration text holds; raises ``Unreadable``."""
-    # Whole-line comments cannot be inside a value of the simple form, which has one line each.
-    simple = read_canonical(_REMARK.sub("", text))
-    if simple is not None:
-        return simple
-    path = os.path.join(local, _NAME)
+def known(text: str, local: str) -> dict[str, Plain] | None:
+    """The mapping of a text, if it is kept in the folder ``local``."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(os.path.join(local, _NAME), encoding="utf-8") as file:
             kept = json.load(file)
-        known: dict[str, Plain] | None = kept["mapping"] if kept["text"] == text else None
-    except (OSError, ValueError, KeyError, TypeError):
-        known = None
-    return _parsed_and_kept(text, path) if known is None else known
+        return kept["mapping"] if kept["text"] == text else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
-def _parsed_and_kept(text: str, path: str) -> dict[str, Plain]:
+def simple(text: str) -> dict[str, Plain] | None:
+    """The mapping of a text in the simple form; None for any other."""
+    from memspec_py.record.canonical import read_canonical
+
+    plain = _without_remarks(text)
+    return None if plain is None else read_canonical(plain)
+
+
+def _without_remarks(text: str) -> str | None:
+    """The text of the simple form alone; None where a ``#`` may be more than a remark.
+
+    That form has a line for each value. An expression would take longer to make than this to run.
+    """
+    kept = []
+    for line in text.split("\n"):
+        before, sign, remark = line.partition("#")
+        if sign and ("'" in before or '"' in before):
+            return None
+        if not remark.isprintable():  # some readers end a line at some of what is not
+            return None
+        if not before.strip(" "):
+            continue
+        if sign and before[-1] != " ":
+            return None
+        kept.append(before.rstrip(" ") if sign else line)
+    return "".join(f"{line}\n" for line in kept)
+
+
+def parsed(text: str, local: str | None = None) -> dict[str, Plain]:
+    """The mapping of any text, which is kept in the folder ``local``; raises ``Unreadable``."""
     from memspec_py.record.yamltext import read_mapping
 
     mapping = read_mapping(text.removeprefix("\ufeff"))
+    # A cloned repository may bring a link along, to where other programs keep their settings.
+    if local is not None and not os.path.islink(local):
+        _keep(text, mapping, os.path.join(local, _NAME))
+    return mapping
+
+
+def _keep(text: str, mapping: dict[str, Plain], path: str) -> None:
     temporary = f"{path}.{os.getpid()}"
     # A store that cannot be written is read a little slower.
     with suppress(OSError):
         with open(temporary, "w", encoding="utf-8") as file:
             json.dump({"text": text, "mapping": mapping}, file)
         os.replace(temporary, path)
-    return mapping
