@@ -55,19 +55,39 @@ class IndexState(NamedTuple):
 class Index:
     """Search and look-ups over the records of one store."""
 
-    def __init__(self, root: Path, limits: Limits, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        machine: Path | None = None,
+        in_memory: bool = False,
+        watched: bool = False,
+    ) -> None:
+        """``machine`` is the folder whose ``local/`` has the index, if it is not the store.
+
+        ``watched`` is for who reads again and again: see ``store.watch``.
+        """
         self._root = os.fspath(root)
-        self._path = root
-        self._local = os.path.join(self._root, LOCAL)
+        self._machine = machine or root
+        self._local = os.path.join(self._machine, LOCAL)
         self._limits = limits
         self._progress = progress
         self._db: sqlite3.Connection | None = None
         self._in_memory = False
-        self._only_memory = False
+        self._only_memory = in_memory
         self.listing = Listing()
+        self._kept: KeptListing | None = None
+        if watched:
+            from memspec_py.store.watch import KeptListing
+
+            self._kept = KeptListing(self._root)
         self._looked = 0
         self._before: Listing | None = None  # what the rows were last found to agree with
-        self.state = IndexState("unread", 0)
+        self.state = IndexState(
+            "unread", 0, why="there is no place for a file" if in_memory else None
+        )
 
     @property
     def db(self) -> sqlite3.Connection:
@@ -91,7 +111,7 @@ class Index:
 
     def refresh_in_memory(self) -> IndexState:
         """Make an index in memory from the files alone, and never look at the index file."""
-        self.close()
+        self._let_go()
         self._only_memory = True
         self.listing = list_records(self._root)
         self._db = file.in_memory()
@@ -100,17 +120,16 @@ class Index:
 
     def rebuild(self) -> IndexState:
         """Make the index anew from the files, whatever it holds now."""
-        self.close()
+        self._let_go()
         with self._lock(_REBUILD_SECONDS):
             file.discard(self._local)
         return self.refresh()
 
     def close(self) -> None:
-        """Let go of the file."""
-        if self._db is not None:
-            self._db.close()
-            self._db = None
-        self._in_memory = False
+        """Let go of the file, and of the watch if there is one."""
+        self._let_go()
+        if self._kept is not None:
+            self._kept.close()
 
     def is_proven(self) -> bool:
         """Whether the answer just given can be relied on: nobody touched the file meanwhile."""
@@ -124,16 +143,22 @@ class Index:
 
     def failed(self, problem: object) -> None:
         """A statement failed: the file is damaged in a way its stat did not show. Start over."""
-        self.close()
+        self._let_go()
         self._db = file.in_memory()
         self.state = self._bypassed(f"the index failed: {problem}")
         # Where nobody may write, the next reader bypasses it as well.
         with suppress(MemspecError, OSError), self._lock(_LOCK_SECONDS):
             file.discard(self._local)
 
+    def _let_go(self) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+        self._in_memory = False
+
     def _fresh(self) -> IndexState | None:
         """The index as it is, if it needs no work."""
-        if self._in_memory:
+        if self._in_memory or self._only_memory:
             return self._fresh_in_memory()
         try:
             if self._db is None:
@@ -143,7 +168,7 @@ class Index:
             if self._is_current(self._db):
                 return self._is_fresh()
         except (Unusable, sqlite3.Error):
-            self.close()
+            self._let_go()
         return None
 
     def _fresh_in_memory(self) -> IndexState | None:
@@ -152,7 +177,7 @@ class Index:
             with suppress(Unusable, sqlite3.Error):
                 found = file.open_proven(self._local, patience=0)
                 if self._is_current(found):
-                    self.close()
+                    self._let_go()
                     self._db = found
                     return IndexState("fresh", len(self.listing))
                 found.close()
@@ -163,7 +188,10 @@ class Index:
     def _look(self, listing: Listing | None = None) -> None:
         """List the files, and remember since when the listing is true."""
         self._looked = time.monotonic_ns()
-        self.listing = listing if listing is not None else list_records(self._root)
+        self.listing = listing if listing is not None else self._listed()
+
+    def _listed(self) -> Listing:
+        return list_records(self._root) if self._kept is None else self._kept.now()
 
     def _is_fresh(self) -> IndexState:
         self._before = self.listing
@@ -178,14 +206,14 @@ class Index:
             return self._bypassed(self.state.why or "")
         memory = self._db if self._in_memory else None
         if memory is None:
-            self.close()
+            self._let_go()
         try:
             # Who has an index in memory need not wait for the file.
             with self._lock(0 if memory else _LOCK_SECONDS):
                 state = self._sync_file()
         except (MemspecError, sqlite3.Error, OSError) as problem:
             if self._db is not memory:
-                self.close()
+                self._let_go()
             self._db = memory
             return self._bypassed(str(problem))
         if memory is not None:
@@ -281,7 +309,10 @@ class Index:
 
         if not os.path.isdir(self._root):
             raise StorageFailed(f"{self._root} is gone")
-        return StoreLock(self._path, seconds, name=file.LOCK_NAME)
+        if os.fspath(self._machine) != self._root:
+            # It has the words of records that others may not be allowed to read where they lie.
+            os.makedirs(self._machine, mode=0o700, exist_ok=True)
+        return StoreLock(self._machine, seconds, name=file.LOCK_NAME)
 
     def _now_ns(self) -> int:
         """The file system's own time, which is what the stats of records are measured by."""
@@ -308,3 +339,4 @@ def _no_collection() -> Iterator[None]:
 
 if TYPE_CHECKING:
     from memspec_py.store.lock import StoreLock as _IndexLock
+    from memspec_py.store.watch import KeptListing

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from zlib import crc32
 
 from memspec_py.store.layout import RECORD_FOLDERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
     from memspec_py.report import Finding
@@ -41,6 +41,16 @@ class Stat(NamedTuple):
     inode: int
 
 
+class Observer(Protocol):
+    """Who is told what a listing looks at."""
+
+    def enters(self, folder: str) -> None:
+        """A folder is about to be listed."""
+
+    def sees(self, found: os.stat_result) -> None:
+        """Something that is named like a record was looked at."""
+
+
 class Listing:
     """The record files of a store at one moment.
 
@@ -53,6 +63,7 @@ class Listing:
         self.strays: list[str] = []
         self._folders: list[tuple[str, list[str], list[_Row]]] = []
         self._names = 0
+        self._fingerprint: str | None = None
 
     def __len__(self) -> int:
         """How many record files there are."""
@@ -67,6 +78,7 @@ class Listing:
         """Note the record files of one folder."""
         self._folders.append((folder, names, rows))
         self._names = crc32("\0".join((folder, *names)).encode(), self._names)
+        self._fingerprint = None
 
     def fingerprint(self) -> str:
         """A checksum of all names and stats; equal fingerprints mean nothing changed.
@@ -75,9 +87,11 @@ class Listing:
         Stats are a hint already, so this guards against accidents only: 96 bits that cost a tenth
         of what a cryptographic digest would.
         """
-        # Python salts the hash of text, but not that of whole numbers.
-        numbers = hash(tuple(tuple(rows) for _, _, rows in self._folders))
-        return f"{len(self)} {self._names:x} {numbers:x}"
+        if self._fingerprint is None:
+            # Python salts the hash of text, but not that of whole numbers.
+            numbers = hash(tuple(tuple(rows) for _, _, rows in self._folders))
+            self._fingerprint = f"{len(self)} {self._names:x} {numbers:x}"
+        return self._fingerprint
 
     def stats(self) -> dict[str, tuple[int, int, int, int]]:
         """Path to the fields of ``Stat``, as plain tuples: there may be very many."""
@@ -116,18 +130,49 @@ class Listing:
         """
         return max((ctime for _, _, _, ctime, _ in self._all_rows()), default=0)
 
+    def folders(self) -> Iterator[tuple[str, list[str], list[_Row]]]:
+        """What ``add`` was given."""
+        return iter(self._folders)
+
     def _all_rows(self) -> Iterator[_Row]:
         return chain.from_iterable(rows for _, _, rows in self._folders)
 
 
-def list_records(root: Path | str) -> Listing:
+def list_records(root: Path | str, observer: Observer | None = None) -> Listing:
     """List every record file below a store's record folders, following no symbolic link."""
     listing = Listing()
     base = os.fspath(root)
     waiting = list(reversed(RECORD_FOLDERS))
     while waiting:
-        waiting += reversed(_list_folder(base, waiting.pop(), listing))
+        waiting += reversed(_list_folder(base, waiting.pop(), listing, observer))
     return listing
+
+
+def list_again(
+    root: Path | str, before: Listing, touched: Mapping[str, Collection[str]], observer: Observer
+) -> Listing | None:
+    """What ``list_records`` gives now, if nothing but some names in some folders was touched.
+
+    None where that takes a whole look: there is, or was, more than records in such a folder.
+    """
+    base = os.fspath(root)
+    odd = [*before.strays, *(finding.path for finding in before.findings)]
+    if any(path.startswith(f"{folder}/") for folder in touched for path in odd):
+        return None
+    listing = Listing()
+    listing.findings, listing.strays = list(before.findings), list(before.strays)
+    waiting = dict(touched)
+    for folder, names, rows in before.folders():
+        some = waiting.pop(folder, None)
+        if some is None:
+            listing.add(folder, names, rows)
+            continue
+        known = dict(zip(names, rows, strict=True))
+        for name in some:
+            known.pop(name, None)
+        if not _list_folder_again(base, folder, listing, known, observer):
+            return None
+    return None if waiting else listing
 
 
 def stat_of(path: Path | str) -> Stat:
@@ -140,16 +185,18 @@ def stat_from(found: os.stat_result) -> Stat:
     return Stat(*_ROW(found)[1:])
 
 
-def _list_folder(base: str, folder: str, listing: Listing) -> list[str]:
+def _list_folder(base: str, folder: str, listing: Listing, observer: Observer | None) -> list[str]:
     """Note the files of one folder; returns the folders in it."""
     place = f"{base}/{folder}"
     try:
         if os.path.islink(place):
             listing.findings.append(_not_followed(folder))
             return []
+        if observer is not None:
+            observer.enters(folder)
         with _opened(place) as (where, stat):
             names, others = _record_names(os.listdir(where), folder, listing)
-            names, rows, odd = _files(stat, names)
+            names, rows, odd = _files(_told(stat, observer), names)
     except FileNotFoundError:
         return []  # a folder appears with its first record
     except OSError as problem:
@@ -159,6 +206,41 @@ def _list_folder(base: str, folder: str, listing: Listing) -> list[str]:
     return [
         path for name in (*odd, *others) if _is_folder(base, path := f"{folder}/{name}", listing)
     ]
+
+
+def _list_folder_again(
+    base: str, folder: str, listing: Listing, known: dict[str, _Row], observer: Observer
+) -> bool:
+    """Note the files of one folder, of which some rows are known; whether these are all it has.
+
+    The names are asked for again, because their order is part of the fingerprint.
+    """
+    told = len(listing.findings)
+    try:
+        with _opened(f"{base}/{folder}") as (where, stat):
+            names, others = _record_names(os.listdir(where), folder, listing)
+            new = [name for name in names if name not in known]
+            found, rows, odd = _files(_told(stat, observer), new)
+    except OSError:
+        return False
+    if others or odd or found != new or len(listing.findings) != told:
+        return False
+    known.update(zip(new, rows, strict=True))
+    listing.add(folder, names, [known[name] for name in names])
+    return True
+
+
+def _told(stat: _StatOf, observer: Observer | None) -> _StatOf:
+    """How to stat a name, with the observer told of what is found."""
+    if observer is None:
+        return stat
+
+    def told(name: str) -> os.stat_result:
+        found = stat(name)
+        observer.sees(found)
+        return found
+
+    return told
 
 
 def _record_names(entries: list[str], folder: str, listing: Listing) -> tuple[list[str], list[str]]:
