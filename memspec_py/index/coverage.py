@@ -26,9 +26,12 @@ _STRENGTH = tuple(Witness)
 
 
 class Carried(NamedTuple):
-    """Which terms of the query occur in the best-covered hit, and which match nothing shown."""
+    """Which terms of the query occur in the best-covered hit, and which match nothing shown.
 
-    best: int
+    ``best`` is that hit: the position of its store, and its row there.
+    """
+
+    best: tuple[int, int]
     terms: frozenset[str]
     unmatched: tuple[str, ...]
 
@@ -40,21 +43,37 @@ class Verdict(NamedTuple):
     note: str
 
 
-def carried(db: sqlite3.Connection, query: Query, page: Sequence[Found]) -> Carried:
-    """Which terms each hit carries, by the index's own tokenizer; returns the best-covered hit."""
-    by_key: dict[int, set[str]] = {found.key: set() for found in page}
+def carried(
+    dbs: Sequence[sqlite3.Connection], query: Query, page: Sequence[tuple[int, Found]]
+) -> Carried:
+    """Which terms each hit carries, by the index's own tokenizer; returns the best-covered hit.
+
+    ``dbs`` are the stores that answer, and each hit says by position which of them it is from.
+    """
+    places = [(position, found.key) for position, found in page]
+    terms: dict[tuple[int, int], set[str]] = {place: set() for place in places}
     unmatched = []
     for term in query.terms:
-        keys = _matching(db, term, by_key)
-        for key in keys:
-            by_key[key].add(term.shown)
-        if not keys:
+        matching = [
+            place
+            for position, db in enumerate(dbs)
+            for place in _matching(db, position, term, places)
+        ]
+        for place in matching:
+            terms[place].add(term.shown)
+        if not matching:
             unmatched.append(term.shown)
-    best = max(page, key=lambda found: (len(by_key[found.key]), found.score.total))
-    return Carried(best.key, frozenset(by_key[best.key]), tuple(unmatched))
+    best = max(page, key=lambda hit: (len(terms[hit[0], hit[1].key]), hit[1].score.total))
+    place = (best[0], best[1].key)
+    return Carried(place, frozenset(terms[place]), tuple(unmatched))
 
 
-def judge(db: sqlite3.Connection, query: Query, page: Sequence[Found], facts: Carried) -> Verdict:
+def judge(
+    dbs: Sequence[sqlite3.Connection],
+    query: Query,
+    page: Sequence[tuple[int, Found]],
+    facts: Carried,
+) -> Verdict:
     """The verdict on a page that is not empty."""
     share = len(facts.terms) / len(query.terms)
     missing = _listed(facts.unmatched)
@@ -63,10 +82,11 @@ def judge(db: sqlite3.Connection, query: Query, page: Sequence[Found], facts: Ca
         return Verdict("weak", f"the best hit carries {_of(facts, query)} query terms{lacking}")
     if share < _PARTIAL_SHARE:
         return Verdict("weak", f"no hit carries more than {_of(facts, query)} query terms{lacking}")
-    if not _says_it_in_text(db, query, facts.best):
+    position, key = facts.best
+    if not _says_it_in_text(dbs[position], query, key):
         return Verdict("weak", "the terms occur only in the best hit's title or tags")
-    best = next(found for found in page if found.key == facts.best)
-    if _is_common(db, best.score.text / len(query.terms)):
+    best = next(found for store, found in page if (store, found.key) == facts.best)
+    if _is_common(dbs, best.score.text / len(query.terms)):
         return Verdict("weak", "the terms occur in nearly every record, so the match tells little")
     if share < 1:
         return Verdict("ok", f"the best hit carries {_of(facts, query)} query terms{lacking}")
@@ -86,12 +106,15 @@ def strongest(witnesses: Iterable[tuple[str, bool]]) -> str | None:
     return _STRENGTH[min(ranks)].value if ranks else None
 
 
-def _matching(db: sqlite3.Connection, term: Term, keys: Iterable[int]) -> list[int]:
-    listed = ", ".join(map(str, keys))
+def _matching(
+    db: sqlite3.Connection, position: int, term: Term, places: Iterable[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Those of some hits that are from this store and carry the term."""
+    listed = ", ".join(str(key) for store, key in places if store == position)
     rows = db.execute(
         f"select rowid from words where words match ? and rowid in ({listed})", (term.whole,)
     )
-    return [key for (key,) in rows]
+    return [(position, key) for (key,) in rows]
 
 
 def _says_it_in_text(db: sqlite3.Connection, query: Query, key: int) -> bool:
@@ -103,10 +126,11 @@ def _says_it_in_text(db: sqlite3.Connection, query: Query, key: int) -> bool:
     return row.fetchone() is not None
 
 
-def _is_common(db: sqlite3.Connection, score_per_term: float) -> bool:
+def _is_common(dbs: Iterable[sqlite3.Connection], score_per_term: float) -> bool:
     if score_per_term >= _FLOOR:
         return False
-    size: int = db.execute("select count(*) from records where live").fetchone()[0]
+    count = "select count(*) from records where live"
+    size: int = sum(db.execute(count).fetchone()[0] for db in dbs)
     return size >= _FLOOR_RECORDS
 
 

@@ -47,7 +47,7 @@ create table records (
     indexed int not null default 0, title_size int not null, tags_size int not null,
     body_size int not null, scope text, created text not null, fresh text not null,
     check_by text, expires text, valid_from text, valid_to text, witness text not null,
-    derived int not null
+    derived int not null, pinned int not null, anchored int not null
 );
 create index records_by_id on records (id, path);
 create index records_by_path on records (path);

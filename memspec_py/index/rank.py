@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.clock import age_days
@@ -30,6 +31,10 @@ _K1 = 1.2
 _FTS5_B = 0.75
 _OUR_B = 0.4
 _FREQUENCY = 2.0
+# What FTS5 gives a phrase that half of all records have, or more.
+_LEAST_IDF = 1e-6
+# Each weight is a multiple of this, and so is every weighted frequency.
+_WEIGHT_STEP = 0.5
 
 
 class Sizes(NamedTuple):
@@ -82,9 +87,35 @@ def length_correction(sizes: Sizes, averages: Sizes) -> float:
     return (_FREQUENCY + _K1 * plain) / (_FREQUENCY + _K1 * weighted)
 
 
+def idf(records: int, carrying: int) -> float:
+    """How much a phrase tells that so many of the records have, as FTS5 has it."""
+    found = log((records - carrying + 0.5) / (carrying + 0.5))
+    return found if found > 0 else _LEAST_IDF
+
+
+def phrase_score(weight: float, frequency: float, length: int, average: float) -> float:
+    """What a phrase adds to BM25's score of a record: FTS5's formula, step by step.
+
+    ``weight`` is the phrase's ``idf``, ``frequency`` how often it occurs, weighted by where, and
+    ``length`` the record's tokens, ``average`` those of all records.
+    """
+    return weight * (frequency * (_K1 + 1) / (frequency + _bias(length, average)))
+
+
+def frequency_behind(score: float, weight: float, length: int, average: float) -> float:
+    """The weighted frequency that makes this ``phrase_score``."""
+    share = score / (weight * (_K1 + 1))
+    found = share * _bias(length, average) / (1 - share)
+    return round(found / _WEIGHT_STEP) * _WEIGHT_STEP
+
+
 def sizes_of(text: str) -> Sizes:
     """Averages as the index keeps them; ones for an empty index."""
     return Sizes(*map(float, text.split())) if text else Sizes(1.0, 1.0, 1.0)
+
+
+def _bias(length: int, average: float) -> float:
+    return _K1 * (1 - _FTS5_B + _FTS5_B * length / average)
 
 
 def _norm(b: float, length: float, average: float) -> float:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 RECORD_COLUMNS = (
     *("key", "path", "id", "kind", "label", "state", "live", "title_size", "tags_size"),
     *("body_size", "scope", "created", "fresh", "check_by", "expires", "valid_from"),
-    *("valid_to", "witness", "derived"),
+    *("valid_to", "witness", "derived", "pinned", "anchored"),
 )
 TEXT_COLUMNS = ("key", "title", "tags", "body", "body_words", "head")
 _EDGES = tuple(edge.value for edge in EdgeType)
@@ -102,6 +102,8 @@ def _record_row(path: str, record: Record, text: tuple[str, ...]) -> tuple[objec
         record.valid_to,
         record.verified_with.value,
         int(bool(record.derived_from)),
+        int(record.pinned),
+        int(bool(record.anchors)),
     )
 
 

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 _CANDIDATES = 50
 # The filters are first tried on so many times the records that are wanted.
 _FEW = 4
-_MOST_EXPANDED = 50
 
-_BM25 = f"bm25(words, {TITLE_WEIGHT}, {TAGS_WEIGHT}, {BODY_WEIGHT})"
+BM25 = f"bm25(words, {TITLE_WEIGHT}, {TAGS_WEIGHT}, {BODY_WEIGHT})"
 
 
 class Filters(NamedTuple):
@@ -48,16 +47,13 @@ class Filters(NamedTuple):
         names = {f"type{position}": name for position, name in enumerate(self.types)}
         parts = [
             f"r.label in ({', '.join(':' + name for name in names) or 'null'})",
-            *self._unhidden(),
+            UNHIDDEN,
         ]
         return " and ".join(parts), {**names, **self.values()}
 
     def values(self) -> dict[str, object]:
         """The values of every condition but the types."""
         return {"scope": self.scope, "as_of": self.as_of, "now": self.now}
-
-    def _unhidden(self) -> tuple[str, ...]:
-        return (_UNEXPIRED, IN_SCOPE, _VALID)
 
 
 _UNEXPIRED = "(r.expires is null or r.expires > :now)"
@@ -67,6 +63,8 @@ _VALID = (
     "(:as_of is null or ((r.valid_from is null or r.valid_from <= :as_of)"
     " and (r.valid_to is null or r.valid_to >= :as_of)))"
 )
+# Every filter but the one by type.
+UNHIDDEN = f"{_UNEXPIRED} and {IN_SCOPE} and {_VALID}"
 
 
 class Found(NamedTuple):
@@ -75,16 +73,6 @@ class Found(NamedTuple):
     key: int
     id: str
     score: Score
-
-
-class Reached(NamedTuple):
-    """A record that was reached along an edge: its row, and the step that led to it."""
-
-    key: int
-    id: str
-    from_id: str
-    edge: str
-    hops: int
 
 
 class Hidden(NamedTuple):
@@ -142,37 +130,6 @@ def hidden(db: sqlite3.Connection, expression: str, filters: Filters) -> Hidden:
     return Hidden(type=typed, scope=scoped, as_of=valid, expired=expired, superseded=past[0])
 
 
-def expand(
-    db: sqlite3.Connection,
-    seeds: Sequence[str],
-    edges: Sequence[str],
-    depth: int,
-    filters: Filters,
-    *,
-    past: bool,
-) -> list[Reached]:
-    """Records linked from the page, breadth first, each once, at most 50.
-
-    ``past`` lets the walk reach superseded records. Type is no filter here; scope, expiry and
-    ``as_of`` are.
-    """
-    seen = set(seeds)
-    level = list(seeds)
-    reached: list[Reached] = []
-    for hops in range(1, depth + 1):
-        following: list[str] = []
-        for from_id, edge, target in _links(db, level, edges):
-            if target in seen or len(reached) == _MOST_EXPANDED:
-                continue
-            seen.add(target)
-            key = _visible(db, target, filters, past=past)
-            if key is not None:
-                reached.append(Reached(key, target, from_id, edge, hops))
-                following.append(target)
-        level = following
-    return reached
-
-
 def unreadable_path(db: sqlite3.Connection, typed: str) -> str | None:
     """The one file that cannot be read as a record and whose name starts with what was typed."""
     from memspec_py.ids import prefix_range
@@ -192,14 +149,6 @@ def bindable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def scopes_like(db: sqlite3.Connection) -> list[str]:
-    """The scope names that records of this store carry."""
-    rows = db.execute(
-        "select distinct scope from records where scope is not null and scope <> 'universal'"
-    )
-    return sorted(name for (name,) in rows)
-
-
 def _tier(
     db: sqlite3.Connection,
     expression: str,
@@ -209,28 +158,21 @@ def _tier(
     recency: float,
     now: datetime,
 ) -> list[Found]:
-    most = max(_CANDIDATES, 3 * limit)
-    rows = _best(db, expression, filters, most)
+    rows = best_matches(db, expression, filters, most_candidates(limit))
     averages = sizes_of(get_meta(db, "sizes") or "")
-    found = [
-        Found(
-            row.key,
-            row.id,
-            Score(
-                tier=tier,
-                text=-row.score,
-                length=length_correction(Sizes(row.title, row.tags, row.body), averages),
-                recency=recency,
-                freshness=freshness(row.label, row.fresh, now),
-            ),
-        )
-        for row in rows
-    ]
+    found = [scored(row, -row.score, tier, averages, recency, now) for row in rows]
     found.sort(key=lambda hit: (-hit.score.total, hit.id))
     return found
 
 
-class _Match(NamedTuple):
+def most_candidates(limit: int) -> int:
+    """How many records are scored for a page of so many."""
+    return max(_CANDIDATES, 3 * limit)
+
+
+class Match(NamedTuple):
+    """A record that matches, with what its score depends on; ``score`` is FTS5's, lower better."""
+
     key: int
     id: str
     label: str
@@ -244,64 +186,66 @@ class _Match(NamedTuple):
 _MATCH = "r.key, r.id, r.label, r.fresh, r.title_size, r.tags_size, r.body_size"
 
 
-def _best(db: sqlite3.Connection, expression: str, filters: Filters, most: int) -> list[_Match]:
+def scored(
+    row: Match, text: float, tier: str, averages: Sizes, recency: float, now: datetime
+) -> Found:
+    """A match with its score; ``text`` is that of its words, ``averages`` are of all records."""
+    return Found(
+        row.key,
+        row.id,
+        Score(
+            tier=tier,
+            text=text,
+            length=length_correction(Sizes(row.title, row.tags, row.body), averages),
+            recency=recency,
+            freshness=freshness(row.label, row.fresh, now),
+        ),
+    )
+
+
+def best_matches(
+    db: sqlite3.Connection, expression: str, filters: Filters, most: int
+) -> list[Match]:
     """The best records by text that pass the filters, ties by id.
 
     The filters are tried on the best few first, which is nearly always enough and spares a look at
     each of thousands of matches. Where it is not, or where a tie could have been cut, all are.
     """
-    clause, values = filters.clause()
-    few = _FEW * most
     best = db.execute(
-        f"select rowid, {_BM25} as score from words where words match ? order by score limit ?",
-        (expression, few),
+        f"select rowid, {BM25} as score from words where words match ? order by score limit ?",
+        (expression, _FEW * most),
     ).fetchall()
-    keys = ", ".join(str(key) for key, _ in best)
-    scores = dict(best)
+    for count in (most + most // 2, _FEW * most):
+        tried = best[:count]
+        rows = _passing(db, tried, filters)
+        is_cut = len(tried) == count
+        if not is_cut or (len(rows) >= most and rows[most - 1].score < tried[-1][1]):
+            return rows[:most]
+    return _best_of_all(db, expression, filters, most)
+
+
+def _passing(
+    db: sqlite3.Connection, tried: Sequence[tuple[int, float]], filters: Filters
+) -> list[Match]:
+    """Those of some rows that pass the filters, best first."""
+    clause, values = filters.clause()
+    scores = dict(tried)
+    keys = ", ".join(map(str, scores))
     found = db.execute(
         f"select {_MATCH} from records r where r.key in ({keys}) and {clause}", values
     )
-    rows = [_Match._make((*row, scores[row[0]])) for row in found]
+    rows = [Match._make((*row, scores[row[0]])) for row in found]
     rows.sort(key=lambda row: (row.score, row.id))
-    is_cut = len(best) == few
-    if is_cut and (len(rows) < most or rows[most - 1].score >= best[-1][1]):
-        return _best_of_all(db, expression, filters, most)
-    return rows[:most]
+    return rows
 
 
 def _best_of_all(
     db: sqlite3.Connection, expression: str, filters: Filters, most: int
-) -> list[_Match]:
+) -> list[Match]:
     clause, values = filters.clause()
     rows = db.execute(
-        f"select {_MATCH}, {_BM25} as score from words join records r on r.key = words.rowid"
+        f"select {_MATCH}, {BM25} as score from words join records r on r.key = words.rowid"
         f" where words match :match and {clause} order by score, r.id limit :most",
         {"match": expression, "most": most, **values},
     )
-    return [_Match._make(row) for row in rows]
-
-
-def _links(
-    db: sqlite3.Connection, level: Sequence[str], edges: Sequence[str]
-) -> list[tuple[str, str, str]]:
-    """The outgoing links of some records: by record, then by edge type in the order asked for."""
-    found = []
-    for source in level:
-        for edge in edges:
-            rows = db.execute(
-                "select e.target from edges e join records r on r.path = e.path and r.shadowed = 0"
-                " where e.source = ? and e.type = ? order by e.position",
-                (source, edge),
-            )
-            found += [(source, edge, target) for (target,) in rows]
-    return found
-
-
-def _visible(db: sqlite3.Connection, id_: str, filters: Filters, *, past: bool) -> int | None:
-    row = db.execute(
-        "select r.key from records r where r.id = :id and r.shadowed = 0"
-        f" and (r.live or (:past and r.state = 'superseded')) and {_UNEXPIRED} and {IN_SCOPE}"
-        f" and {_VALID}",
-        {"id": id_, "past": past, **filters.values()},
-    ).fetchone()
-    return None if row is None else row[0]
+    return [Match._make(row) for row in rows]

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memspec_py.record.yamltext import Entry
-
 if TYPE_CHECKING:
     from memspec_py.record.model import Plain
+    from memspec_py.record.yamltext import Entry
 
 # Kept to Latin-1, as sets with other characters take milliseconds to compile. What YAML readers
 # dispute beyond it is looked for apart, and only in heads that are not all ASCII.
@@ -25,7 +24,7 @@ _LINE = re.compile(
     ( "[^"\\{_CONTROL}]*+(?:\\.[^"\\{_CONTROL}]*+)*+"
     | '[^'{_CONTROL}]*+'
     # A plain scalar: no `#`, and `:` only inside a word.
-    | [A-Za-z0-9_/.][^\ \#:\\{_CONTROL}]*+(?:[ :][^\ \#:\\{_CONTROL}]++)*+
+    | (?:[A-Za-z0-9_.]|~?/)[^\ \#:\\{_CONTROL}]*+(?:[ :][^\ \#:\\{_CONTROL}]++)*+
     | \[\] | \{{\}}
     |)\n
     | [^\n]*\n                                    # any other line: nothing is caught
@@ -122,6 +121,8 @@ _ENTRY = re.compile(r"(?P<key>[^\s:]+):(?: (?P<value>.*))?\n(?P<below>(?: .*\n)*
 
 def canonical_entries(head: str) -> list[Entry]:
     """The top-level keys of a head that ``read_canonical`` accepts, found without a parser."""
+    from memspec_py.record.yamltext import Entry  # who only reads has no use for it
+
     found = []
     line = 1
     for match in _ENTRY.finditer(head):

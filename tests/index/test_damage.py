@@ -398,6 +398,7 @@ def _open_to_all(store: TempStore) -> None:
         Path(folder).chmod(0o777)
         for name in names:
             Path(folder, name).chmod(0o666)
+    store.project.chmod(0o755)  # another user's store is passed over where everybody may write
     if os.geteuid() == 0:
         for above in store.project.parents:
             if not above.stat().st_mode & 0o001:

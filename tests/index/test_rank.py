@@ -8,11 +8,17 @@ from hypothesis import strategies as st
 
 from memspec_py.clock import instant
 from memspec_py.index.rank import (
+    BODY_WEIGHT,
     HALF_LIFE_DAYS,
+    TAGS_WEIGHT,
+    TITLE_WEIGHT,
     Score,
     Sizes,
+    frequency_behind,
     freshness,
+    idf,
     length_correction,
+    phrase_score,
     sizes_of,
 )
 
@@ -58,3 +64,28 @@ def test_sizes_of_an_empty_index_are_ones() -> None:
     assert sizes_of("") == Sizes(1.0, 1.0, 1.0)
     assert sizes_of("5.5 1.0 40.25") == Sizes(5.5, 1.0, 40.25)
     assert length_correction(Sizes(0, 0, 0), Sizes(0, 0, 0)) == pytest.approx(1.0)
+
+
+@given(
+    st.tuples(st.integers(0, 500), st.integers(0, 500), st.integers(0, 20_000)),
+    st.integers(1, 100_000),
+    st.integers(0, 100_000),
+    st.integers(1, 50_000),
+    st.floats(1, 5_000),
+)
+def test_the_frequency_behind_a_score_is_found_exactly(
+    places: tuple[int, int, int], records: int, carrying: int, length: int, average: float
+) -> None:
+    """However often a phrase occurs in title, tags and body, its score gives that away."""
+    in_title, in_tags, in_body = places
+    frequency = in_title * TITLE_WEIGHT + in_tags * TAGS_WEIGHT + in_body * BODY_WEIGHT
+    weight = idf(records, min(carrying, records))
+    score = phrase_score(weight, frequency, length, average)
+    assert frequency_behind(score, weight, length, average) == frequency
+
+
+def test_a_phrase_tells_less_the_more_records_have_it() -> None:
+    """Down to almost nothing where half of them do; never less than nothing."""
+    told = [idf(100, carrying) for carrying in (0, 1, 10, 49, 50, 100)]
+    assert told == sorted(told, reverse=True)
+    assert told[-1] == told[-2] == pytest.approx(1e-6)

@@ -15,16 +15,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memspec_py.errors import MemspecError
+from memspec_py.layered import Layered
 from memspec_py.record.model import Kind, SourceKind, State, Type
 from memspec_py.report import as_json
 from memspec_py.store import layout
+from memspec_py.store.layers import resolve
 from memspec_py.store.resolve import Surroundings
 from memspec_py.testing import TempStore, a_record, an_id
+from memspec_py.trust.tiers import Channel
 from memspec_py.views.get import get
 from memspec_py.views.listed import Selection, list_records
 from memspec_py.views.search import Question, search
 from memspec_py.views.status import status
-from memspec_py.workspace import Workspace
 from tests.faults import quick_folder
 
 if TYPE_CHECKING:
@@ -191,16 +193,16 @@ _steps = st.lists(
 _WHERE = Surroundings(cwd=Path("/"), home=None, env={})
 
 
-def _answers(ws: Workspace) -> dict[str, object]:
+def _answers(stores: Layered) -> dict[str, object]:
     """What the store says, but for the state of the index."""
     views: dict[str, Callable[[], object]] = {
-        **{f"{asked}": partial(search, ws, asked, _WHERE) for asked in _QUESTIONS},
-        **{f"get {number}": partial(get, ws, an_id(number), _WHERE) for number in _NUMBERS},
-        "list": lambda: list_records(ws, Selection(state="any"), _WHERE),
+        **{f"{asked}": partial(search, stores, asked) for asked in _QUESTIONS},
+        **{f"get {number}": partial(get, stores, an_id(number)) for number in _NUMBERS},
+        "list": lambda: list_records(stores, Selection(state="any")),
         "list scope": lambda: list_records(
-            ws, Selection(scope="burrow", tag="marmot", limit=2), _WHERE
+            stores, Selection(scope="burrow", tag="marmot", limit=2)
         ),
-        "status": lambda: status(ws, _WHERE),
+        "status": lambda: status(stores),
     }
     return {name: _told(view) for name, view in views.items()}
 
@@ -216,26 +218,38 @@ def _told(view: Callable[[], object]) -> object:
 
 
 class _Readers:
-    """The ways to answer: an index that was kept, a second process's, one in memory, a new one."""
+    """The ways to answer: a kept index, a second process's, one in memory, a watched, a new one."""
 
     def __init__(self, store: TempStore, stack: ExitStack) -> None:
         self._store = store
         self.kept, self.second, self.in_memory = (stack.enter_context(self._open()) for _ in "123")
-        self.in_memory.index.refresh_in_memory()
-        self.second.index.refresh()
+        self.watched = stack.enter_context(self._open(watched=True))
+        self.in_memory.primary.index.refresh_in_memory()
+        self.second.primary.index.refresh()
 
-    def _open(self) -> closing[Workspace]:
-        return closing(Workspace(self._store.root, clock=self._store.clock, entropy=os.urandom))
+    def _open(self, *, watched: bool = False) -> closing[Layered]:
+        return closing(
+            Layered(
+                resolve(_WHERE, self._store.root),
+                _WHERE,
+                clock=self._store.clock,
+                entropy=os.urandom,
+                channel=Channel.API,
+                watched=watched,
+            )
+        )
 
     def agree(self) -> None:
         """All answer as one that has just read every file into memory."""
         with self._open() as truth:
-            truth.index.refresh_in_memory()
+            truth.primary.index.refresh_in_memory()
             expected = _answers(truth)
         assert _answers(self.kept) == expected
         assert _answers(self.in_memory) == expected
         assert _answers(self.second) == expected
-        assert self.kept.index.state.how == self.second.index.state.how == "fresh"
+        assert _answers(self.watched) == expected
+        states = {one.primary.index.state.how for one in (self.kept, self.second, self.watched)}
+        assert states == {"fresh"}
 
     def agree_after_all(self) -> None:
         """So do a new process, a rebuilt index and one made after the file was deleted."""
@@ -243,12 +257,13 @@ class _Readers:
         expected = _answers(self.kept)
         with self._open() as new:
             assert _answers(new) == expected
-        self.kept.index.rebuild()
+        self.kept.primary.index.rebuild()
         assert _answers(self.kept) == expected
         (self._store.root / layout.LOCAL / "index.db").unlink()
         with self._open() as fresh:
             assert _answers(fresh) == expected
         assert _answers(self.second) == expected
+        assert _answers(self.watched) == expected
 
 
 def _live(store: TempStore, steps: list[Step]) -> None:

@@ -40,7 +40,7 @@ def test_trying_the_filters_on_a_few_first_changes_nothing(
     query = parse_query("gauge relay", 64)
     now = store.clock.now()
     quick = find(db, query, filters, limit, recency=0.1, now=now)
-    monkeypatch.setattr(search, "_best", search._best_of_all)  # noqa: SLF001 - see above
+    monkeypatch.setattr(search, "best_matches", search._best_of_all)  # noqa: SLF001 - see above
     assert find(db, query, filters, limit, recency=0.1, now=now) == quick
     expected = {("fact", "decision"): 300, ("decision",): 100, ("procedure",): 0}[types]
     assert len(quick) == min(limit, expected)

@@ -409,6 +409,7 @@ def test_a_closed_folder_is_told_and_its_records_come_back(store: TempStore, mod
         Path(folder).chmod(0o777)
         for name in names:
             Path(folder, name).chmod(0o666)
+    store.project.chmod(0o755)  # another user's store is passed over where everybody may write
     for above in store.project.parents:
         if os.geteuid() == 0 and not above.stat().st_mode & 0o001:
             above.chmod(0o755)

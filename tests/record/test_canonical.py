@@ -62,6 +62,7 @@ def test_entries_need_no_parser(mapping: dict[str, Plain]) -> None:
         ("a:\n  b:\n    c: d\n  e: f\n", {"a": {"b": {"c": "d"}, "e": "f"}}),
         ("a: Null\nb: NULL\nc: nULL\n", {"a": None, "b": None, "c": "nULL"}),
         ("a: https://x.org/y:1?z=2\n", {"a": "https://x.org/y:1?z=2"}),
+        ("a: ~/x\nb: ~/\nc:\n  - ~/y z\n", {"a": "~/x", "b": "~/", "c": ["~/y z"]}),
         ('a: "\\"\\u0085\\\\n\\n"\n', {"a": '"\x85\\n\n'}),
     ],
 )
@@ -92,6 +93,8 @@ def test_reads(text: str, mapping: dict[str, Plain]) -> None:
         "a: !t b\n",
         "a: b: c\n",
         "a: b:\n",
+        "a: ~x\n",
+        "a: ~\n",
         "a:\n- b\n",
         "a:\n  - - b\n",
         "a:\n  - b\n    c: d\n",
