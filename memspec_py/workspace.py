@@ -7,11 +7,19 @@ import sqlite3
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from memspec_py.config import DEFAULT_CONFIG, Settings, settings_from
-from memspec_py.errors import AmbiguousId, Invalid, MemspecError, NotFound
+from memspec_py.errors import (
+    AmbiguousId,
+    Invalid,
+    MemspecError,
+    NotAllowed,
+    NotFound,
+    StorageFailed,
+)
 from memspec_py.index.index import Index
-from memspec_py.store import layout
+from memspec_py.store.layout import FOLDERS
+from memspec_py.store.settings import settings_of
 from memspec_py.store.unfinished import unfinished
+from memspec_py.trust.tiers import Channel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,11 +27,12 @@ if TYPE_CHECKING:
 
     from memspec_py.clock import Clock
     from memspec_py.index.index import Progress
-    from memspec_py.report import Finding
+    from memspec_py.store.layers import Layer
     from memspec_py.store.resolve import Surroundings
 
     _T = TypeVar("_T")
 
+_FOLDERS = ("memory", "memory/operator", *FOLDERS)
 _MOST_CANDIDATES = 10
 _READER_SECONDS = 2.0
 _MOST_TRIES = 3
@@ -35,7 +44,15 @@ class Moved(NotFound):
 
 
 class Workspace:
-    """One store, opened for one caller."""
+    """One store, opened for one caller.
+
+    ``project`` is the folder the store belongs to, which anchors are relative to; ``machine`` is
+    the folder for index and receipts, the store itself if it may be written to; without
+    ``has_machine`` nothing is kept. ``channel`` is the front the caller comes through,
+    ``active_scope`` the scope its directory has in this store. ``beside`` are the other stores that
+    serve the caller: records there can be linked to, and count as known. ``watched`` is for who
+    stays and reads again and again: see ``store.watch``.
+    """
 
     def __init__(
         self,
@@ -45,18 +62,37 @@ class Workspace:
         entropy: Callable[[int], bytes],
         progress: Progress | None = None,
         command: str = "",
+        channel: Channel = Channel.API,
+        layer: Layer | None = None,
+        active_scope: str | None = None,
+        watched: bool = False,
     ) -> None:
         self.root = root
         self.clock = clock
         self.entropy = entropy
-        self.settings = _settings(root)
-        self.index = Index(root, self.settings.limits, progress)
+        self.channel = channel
+        self.layer = layer
+        self.active_scope = active_scope
+        self.beside: tuple[Workspace, ...] = ()
+        self._elsewhere: tuple[sqlite3.Connection, ...] | None = None
+        self.has_machine = layer is None or layer.machine is not None
+        self.machine = (layer.machine if layer else root) or root
+        self.project = layer.project if layer else root.parent
+        self.settings = layer.settings if layer else settings_of(root)
+        self.index = Index(
+            root,
+            self.settings.limits,
+            progress,
+            machine=self.machine,
+            in_memory=not self.has_machine,
+            watched=watched,
+        )
         self._command = command
 
     @property
-    def project(self) -> Path:
-        """The folder the store belongs to; anchors are relative to it."""
-        return self.root.parent
+    def name(self) -> str:
+        """What the layer is called."""
+        return self.layer.name if self.layer else "project"
 
     def now(self) -> str:
         """The present instant as canonical text."""
@@ -75,7 +111,7 @@ class Workspace:
         )
 
     def close(self) -> None:
-        """Let go of the index file."""
+        """Let go of the index file, and of the watch if there is one."""
         self.index.close()
 
     def read(self, answer: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -93,18 +129,46 @@ class Workspace:
     def writing(self, patience: float = 10.0) -> Iterator[None]:
         """The store's lock, with whatever a killed writer left behind finished first.
 
-        Raises ``Busy`` after ``patience`` seconds, ``StorageFailed``, and ``Invalid`` while
-        config.yaml is broken.
+        Raises ``Busy`` after ``patience`` seconds, ``StorageFailed``, ``NotAllowed`` for a layer
+        that is only read here, and ``Invalid`` while config.yaml is broken.
         """
         from memspec_py.store import journal
         from memspec_py.store.lock import StoreLock
 
+        if self.layer is not None and not self.layer.writable:
+            from memspec_py.store.layers import read_only
+
+            message = f"store layer {self.name!r} ({self.root}) is read-only"
+            raise read_only(self.layer, message)
         for finding in self.settings.findings:
             if finding.severity == "error":
                 raise Invalid(str(finding), findings=[finding], hint="mend config.yaml first")
+        _refuse_links(self.root)
         with StoreLock(self.root, patience, command=self._command):
             journal.recover(self.root)
             yield
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """The lock of the telemetry in ``machine``, which a layer that is only read has, too.
+
+        Raises ``NotAllowed`` where this machine keeps nothing of the store; else as ``writing``.
+        """
+        from memspec_py.store.lock import StoreLock
+
+        if not self.has_machine:
+            raise NotAllowed(
+                f"of the read-only store layer {self.name!r} ({self.root}) nothing can be noted:"
+                " this machine has no folder for it",
+                hint="set HOME, or XDG_CACHE_HOME to the full path of a folder",
+                details={"layer": self.name, "store": str(self.root)},
+            )
+        if self.machine == self.root:
+            with self.writing():
+                yield
+        else:
+            with StoreLock(self.machine, command=self._command):
+                yield
 
     def find_id(self, db: sqlite3.Connection, typed: str) -> tuple[str, str]:
         """Id and path of the record that ``typed`` names: a whole id or a unique start of one.
@@ -119,7 +183,7 @@ class Workspace:
         if typed.strip().upper() in {id_.upper() for id_ in ids}:
             ids = {id_ for id_ in ids if id_.upper() == typed.strip().upper()}
         if not ids:
-            raise NotFound(f"no record {typed}", hint="`memspec list` shows every id")
+            raise NotFound(f"no record {typed}", hint=self._where_else(typed))
         if len(ids) > 1:
             raise _ambiguous(typed, rows)
         (found,) = ids
@@ -142,6 +206,30 @@ class Workspace:
                 raise
             return path.rpartition("/")[2].removesuffix(".md"), path, False
 
+    def indexes(self) -> tuple[sqlite3.Connection, ...]:
+        """This store's index, which is current within a ``read``, and those of the others.
+
+        The others are brought up to date once in each ``read``.
+        """
+        if self._elsewhere is None:
+            self._elsewhere = tuple(one.read(lambda db: db) for one in self.beside)
+        return (self.index.db, *self._elsewhere)
+
+    def known_id(self, typed: str) -> str:
+        """The id of a record of this store or, if it has none, of another that serves the caller.
+
+        Raises as ``find_id``.
+        """
+        try:
+            return self.find_id(self.index.db, typed)[0]
+        except AmbiguousId:
+            raise
+        except NotFound:
+            for other, db in zip(self.beside, self.indexes()[1:], strict=True):
+                with suppress(NotFound):
+                    return other.find_id(db, typed)[0]
+            raise
+
     def path_of(self, relative: str) -> Path:
         """A path of the store as the file system knows it."""
         return self.root / relative
@@ -150,6 +238,7 @@ class Workspace:
         self._finish_journals()
         for _ in range(_MOST_TRIES):
             self.index.refresh()
+            self._elsewhere = None
             try:
                 found = _at_once(self.index.db, answer)
             except sqlite3.DatabaseError as problem:
@@ -164,6 +253,14 @@ class Workspace:
         self.index.failed("somebody else writes the file all the time")
         return _at_once(self.index.db, answer)
 
+    def _where_else(self, typed: str) -> str:
+        """What to do about a record that this store has not."""
+        for other in self.beside:
+            with suppress(NotFound):
+                id_ = other.read(lambda db, other=other: other.find_file(db, typed)[0])  # type: ignore[misc]
+                return f"{id_} is in the store layer {other.name!r} ({other.root})"
+        return "`memspec list` shows every id"
+
     def _finish_journals(self) -> None:
         """Finish what a killed writer left, or wait for one that is still at it.
 
@@ -173,6 +270,18 @@ class Workspace:
         if unfinished(self.root):
             with suppress(MemspecError), self.writing(_READER_SECONDS):
                 return
+
+
+def _refuse_links(root: Path) -> None:
+    """Raise ``StorageFailed`` for a link in place of a store's folder: it may lead to another."""
+    for name in _FOLDERS:
+        path = os.path.join(root, name)
+        if os.path.islink(path):
+            raise StorageFailed(
+                f"{path} is a symbolic link",
+                hint="symbolic links inside a store are not followed; make it a folder",
+                details={"path": path},
+            )
 
 
 def _at_once(db: sqlite3.Connection, answer: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -202,36 +311,4 @@ def _ambiguous(typed: str, rows: list[tuple[str, str, str, str]]) -> AmbiguousId
         f"{len(rows)} records start with {typed}",
         hint=f"give more of the id:\n  {listed}",
         details={"candidates": candidates[:_MOST_CANDIDATES]},
-    )
-
-
-def _settings(root: Path) -> Settings:
-    try:
-        with open(root / layout.CONFIG, "rb") as file:
-            text = file.read().decode()
-    except FileNotFoundError:
-        return Settings()
-    except (OSError, UnicodeDecodeError) as problem:
-        return Settings(findings=(_unreadable(str(problem), 1),))
-    if text == DEFAULT_CONFIG:
-        return Settings()
-    from memspec_py.record.yamltext import Unreadable
-    from memspec_py.store import settings_cache
-
-    try:
-        return settings_from(settings_cache.mapping_of(text, os.path.join(root, layout.LOCAL)))
-    except Unreadable as problem:
-        first = problem.findings[0]
-        return Settings(findings=(_unreadable(first.message, first.line),))
-
-
-def _unreadable(message: str, line: int | None) -> Finding:
-    from memspec_py.report import Finding
-
-    return Finding(
-        code="bad-config",
-        path=layout.CONFIG,
-        line=line,
-        message=f"the settings cannot be read, so the defaults are used: {message}",
-        fix="mend config.yaml; until then nothing is written",
     )

@@ -23,8 +23,10 @@ VERSION = "memspec_py.__version__"  # a constant, and importing it loads nothing
 ROWS = (
     {"testing", "__main__"},
     {"cli", "mcp_server", "hooks"},
+    {"render"},
     {"api", "__init__"},
     {"acts", "views", "intake", "inbox"},
+    {"layered"},
     {"workspace"},
     {"index", "anchors", "trust"},
     {"store"},
