@@ -64,9 +64,10 @@ def adopt(
 
     Ids are the caller's, so that a batch with stable ids is safe to run twice. Each record stands
     for itself: one that is refused does not stop the others, but a record whose edge leads to
-    nowhere, or to a refused record, is refused. Operator records are never adopted. What is taken
-    in is written as one change: all of it or, when the disk refuses, nothing. What a supersede
-    withdrew is only taken in when forced with a ``reason``, which the record then carries.
+    nowhere, or to a refused record, is refused. Operator records and pins are never adopted. What
+    is taken in is written as one change: all of it or, when the disk refuses, nothing. What a
+    supersede withdrew is only taken in when forced with a ``reason``, which the record then
+    carries.
     Raises ``UsageError`` when two records of the batch have the same id.
     """
     why = force_reason(force=force, reason=reason)
@@ -76,7 +77,7 @@ def adopt(
         raise UsageError("two records of the batch have the same id")
     with ws.writing():
         if why is not None:
-            batch = ws.read(lambda db: _forced(db, batch, why))
+            batch = ws.read(lambda _: _forced(ws, batch, why))
         outcomes = ws.read(lambda db: _judged(ws, db, batch, force=force, traced=why is not None))
         if apply:
             _write(ws, _writable(ws, batch, outcomes))
@@ -92,9 +93,9 @@ def adopt(
     )
 
 
-def _forced(db: sqlite3.Connection, batch: Sequence[Record], reason: str) -> list[Record]:
+def _forced(ws: Workspace, batch: Sequence[Record], reason: str) -> list[Record]:
     """The batch, with the reason on every record that says again what was withdrawn."""
-    past = Tombstones(db)
+    past = Tombstones(ws.indexes())
     return [
         with_reason(record, past.repeated_in(record), force=True, reason=reason)
         if _is_in_use(record)
@@ -112,7 +113,7 @@ def _judged(
 ) -> dict[str, Adoption]:
     """What becomes of each; ``traced`` means that the reason for forcing it is on each record."""
     known = {id_ for (id_,) in db.execute("select id from records")}
-    past = None if traced else Tombstones(db)
+    past = None if traced else Tombstones(ws.indexes())
     outcomes = {}
     seen: list[Record] = []
     for record in batch:
@@ -124,7 +125,8 @@ def _judged(
             outcomes[record.id] = _refused(record, problem.code, problem.message)
         if outcomes[record.id].outcome == "created":
             seen.append(record)
-    _refuse_dangling(batch, outcomes, known)
+    anywhere = {id_ for one in ws.indexes() for (id_,) in one.execute("select id from records")}
+    _refuse_dangling(batch, outcomes, anywhere)
     return outcomes
 
 
@@ -138,6 +140,9 @@ def _judge(
     if record.source_kind is SourceKind.OPERATOR:
         message = "a batch cannot make operator records"
         raise invalid([Finding(code="operator-record", field="source_kind", message=message)])
+    if record.pinned:
+        message = "a batch cannot pin records"
+        raise invalid([Finding(code="pinned-record", field="pinned", message=message)])
     checked_scope(ws, record.scope)
     refuse_contradictions({edge: record.edges(edge) for edge in EdgeType})
     checked(ws, record)

@@ -13,13 +13,15 @@ from memspec_py.acts.anchoring import (
     verdicts_on,
     with_anchors,
 )
-from memspec_py.acts.changing import change_to, on_disk, path_of, refuse_inactive, refuse_operator
+from memspec_py.acts.changing import change_to, on_disk, path_of, refuse_inactive
+from memspec_py.acts.permission import is_override, refuse_operator, with_override
 from memspec_py.anchors.grain import shown
 from memspec_py.errors import Conflict, UsageError
 from memspec_py.record.model import Kind, Witness
 from memspec_py.store import journal
 from memspec_py.store.gitignore import keep_current
 from memspec_py.trust.source import checked_source
+from memspec_py.trust.tiers import Act
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,7 +74,7 @@ def anchor(
     A path is ``PATH``, ``PATH#Symbol``, ``PATH:10-40`` or ``PATH::NAME=value``; a part of a file
     that is anchored already is taken again. The anchors witness the record from now on, unless
     another anchor of it does not hold. Its review date stays.
-    Raises ``NotActive``, ``NotAllowed`` for an operator's record that was not overridden,
+    Raises ``NotActive``, ``NotAllowed`` for an operator's record that this caller may not touch,
     ``Invalid`` when no path resolves (or, ``strict``, when one does not), ``UsageError``, and
     ``Conflict`` when the record was changed meanwhile.
     """
@@ -83,7 +85,7 @@ def anchor(
     if one.record.kind is Kind.QUESTION:
         raise UsageError(f"{one.record.id} is a question, which depends on no code")
     ws.read(lambda db: refuse_inactive(db, one.record))
-    refuse_operator([one.record], override=override_operator)
+    refuse_operator(ws, Act.ANCHOR, [one.record], source=name, override=override_operator)
     taken = anchored(ws, where, paths, root=root, strict=strict)
     if not taken.anchors:
         raise unresolved_error(taken.unresolved)
@@ -112,9 +114,10 @@ def _after(
     kept = () if replace_all else tuple(one for one in record.anchors if place_of(one) not in new)
     anchors = each_once((*kept, *taken.anchors))
     now = ws.now()
-    after = replace(
-        record, anchors=anchors, ext=with_anchors(record, anchors, at=now, source=source)
-    )
+    ext = with_anchors(record, anchors, at=now, source=source)
+    if is_override(ws, Act.ANCHOR, record, source):
+        ext = with_override(ws, Act.ANCHOR, ext, source)
+    after = replace(record, anchors=anchors, ext=ext)
     doubts = tuple(
         f"{one.anchor} {one.verdict}, so the witness stays {record.verified_with}"
         for one in verdicts_on(ws, where, kept)

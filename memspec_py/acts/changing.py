@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from memspec_py.acts.inputs import invalid
 from memspec_py.acts.writing import broken, unfaithful
-from memspec_py.errors import Conflict, Invalid, NotActive, NotAllowed, NotFound
+from memspec_py.errors import Conflict, Invalid, NotActive, NotFound
 from memspec_py.record.frontmatter import Unreadable
-from memspec_py.record.model import SourceKind, State, is_expired
+from memspec_py.record.model import State, is_expired
 from memspec_py.record.parse import edit_text, parse_record
 from memspec_py.store import files, journal, layout
 from memspec_py.workspace import Moved
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
 
     from memspec_py.record.model import Record
     from memspec_py.workspace import Workspace
@@ -107,17 +106,6 @@ def refuse_inactive(db: sqlite3.Connection, record: Record) -> None:
         hint=f"what holds now is {named}" if heirs else f"read it with `memspec get {record.id}`",
         details={"heirs": [id_ for id_, _ in heirs]},
     )
-
-
-def refuse_operator(records: Iterable[Record], *, override: bool) -> None:
-    """Raise ``NotAllowed`` when a record is the operator's and that was not overridden."""
-    theirs = [record for record in records if record.source_kind is SourceKind.OPERATOR]
-    if theirs and not override:
-        first = theirs[0]
-        raise NotAllowed(
-            f'{first.id} "{first.title}" is the operator\'s ({first.source})',
-            hint="only the operator may decide to change it: --override-operator",
-        )
 
 
 def heirs_of(db: sqlite3.Connection, id_: str) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from memspec_py.acts.inputs import (
     invalid,
 )
 from memspec_py.acts.observe import expiry
+from memspec_py.acts.permission import tier
 from memspec_py.acts.remember import review_date
 from memspec_py.acts.writing import fresh_id
 from memspec_py.anchors.grain import shown
@@ -23,7 +24,6 @@ from memspec_py.anchors.resolve import Resolved
 from memspec_py.clock import parse_instant
 from memspec_py.errors import UsageError
 from memspec_py.record.model import EdgeType, Kind, Record, State, Type, Witness
-from memspec_py.record.rules import inferred_source_kind
 from memspec_py.report import Finding
 from memspec_py.trust.witness import first_witness
 
@@ -121,7 +121,7 @@ def drafted(
         body=target.body if new.body is None else new.body,
         created=ws.now(),
         source=source,
-        source_kind=inferred_source_kind(source),
+        source_kind=tier(ws, source),
         tags=target.tags if new.tags is None else checked_tags(new.tags),
         scope=target.scope if new.scope is None else checked_scope(ws, new.scope),
         pinned=target.pinned if new.pinned is None else new.pinned,

@@ -55,18 +55,31 @@ def one_newline(text: str) -> str:
 
 
 def checked_scope(ws: Workspace, scope: str | None) -> str | None:
-    """A scope the store knows; raises ``Invalid`` for another, or for none where one is wanted."""
+    """A scope the store knows; without one, that of the caller's directory.
+
+    Raises ``Invalid`` for another, or for none where one is wanted.
+    """
     known = ws.settings.scopes
-    if scope is not None:
-        scope = _scope_name(scope)
-    if scope is not None and known and scope != "universal" and scope not in known:
-        message = f"no scope {scope!r} in config.yaml"
+    if scope is None:
+        return _wanted(ws, ws.active_scope)
+    name = _scope_name(scope)
+    if known and name != "universal" and name not in known:
+        from memspec_py.store.scopes import near
+
+        message = f"no scope {name!r} in config.yaml"
+        meant = near(name, known)
         listed = ", ".join(sorted(known))
         raise Invalid(
             message,
             findings=[Finding(code="unknown-scope", field="scope", message=message)],
-            hint=f"known scopes: {listed}, universal",
+            hint=(f"did you mean {meant}? " if meant else "")
+            + f"known scopes: {listed}, universal",
         )
+    return name
+
+
+def _wanted(ws: Workspace, scope: str | None) -> str | None:
+    """The scope of a record that was given none."""
     if scope is None and ws.settings.scopes_require:
         raise invalid(
             [
@@ -74,7 +87,8 @@ def checked_scope(ws: Workspace, scope: str | None) -> str | None:
                     code="scope-required",
                     field="scope",
                     message="this store wants a scope on every record (scopes_require)",
-                    fix="pass --scope NAME, or --scope universal for what belongs everywhere",
+                    fix="pass --scope NAME, or --scope universal for what belongs everywhere; no"
+                    " pattern of `scopes:` covers this directory",
                 )
             ]
         )

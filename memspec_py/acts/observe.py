@@ -13,11 +13,11 @@ from memspec_py.acts.inputs import (
     invalid,
     one_newline,
 )
+from memspec_py.acts.permission import tier
 from memspec_py.acts.tombstones import Past, force_reason, with_reason, withdrawn_in
 from memspec_py.acts.writing import checked, fresh_id, put
 from memspec_py.clock import NEVER, instant, parse_duration
 from memspec_py.record.model import Kind, Record, State
-from memspec_py.record.rules import inferred_source_kind
 from memspec_py.report import Finding
 from memspec_py.trust.source import checked_source
 
@@ -74,12 +74,12 @@ def observe(
             body=body,
             created=ws.now(),
             source=name,
-            source_kind=inferred_source_kind(name),
+            source_kind=tier(ws, name),
             tags=checked_tags(tags),
             scope=checked_scope(ws, scope),
             expires=expires,
         )
-        withdrawn = ws.read(lambda db: withdrawn_in(db, record))
+        withdrawn = ws.read(lambda _: withdrawn_in(ws, record))
         record = with_reason(record, withdrawn, force=force, reason=why)
         path = put(ws, record, checked(ws, record))
     return Observed(

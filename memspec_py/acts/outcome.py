@@ -44,7 +44,9 @@ def outcome(
 ) -> Noted:
     """Append what came of acting on a record: ``helped``, ``dead_end`` or ``corrected``.
 
-    The record may be in any state. Raises ``NotFound``, ``UsageError``, ``Invalid``.
+    The record may be in any state and in a store that is only read here: the log is of this
+    machine. Raises ``NotFound``, ``UsageError``, ``Invalid``, and ``NotAllowed`` where this machine
+    has no place for it.
     """
     try:
         what = Outcome(kind.replace("-", "_"))
@@ -52,12 +54,13 @@ def outcome(
         known = ", ".join(Outcome)
         raise UsageError(f"no outcome {kind!r}", hint=f"one of: {known}") from None
     name, told = checked_source(source), _checked_note(note)
-    with ws.writing():
-        id_, _ = ws.read(lambda db: ws.find_id(db, typed))
-        row = OutcomeRow(id_, what, ws.now(), name, told, session)
-        keep_current(ws.root)
-        append(ws.root, [row])
-        counts = tally(ws.root, id_)
+    id_, _ = ws.read(lambda db: ws.find_id(db, typed))
+    row = OutcomeRow(id_, what, ws.now(), name, told, session)
+    with ws.noting():
+        if ws.machine == ws.root:
+            keep_current(ws.root)
+        append(ws.machine, [row])
+        counts = tally(ws.machine, id_)
     return Noted(
         store=str(ws.root),
         id=id_,

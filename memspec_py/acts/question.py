@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from memspec_py.acts.changing import change_to, on_disk, refuse_inactive
 from memspec_py.acts.inputs import checked_body, checked_scope, checked_tags, checked_title
+from memspec_py.acts.permission import is_override, refuse_operator, tier, with_override
 from memspec_py.acts.writing import checked, fresh_id, put
 from memspec_py.errors import Refused, UsageError
 from memspec_py.index.answers import standing
 from memspec_py.record.model import Kind, Record, State
-from memspec_py.record.rules import inferred_source_kind
 from memspec_py.store import journal
 from memspec_py.store.gitignore import keep_current
 from memspec_py.trust.source import checked_source
+from memspec_py.trust.tiers import Act
 
 if TYPE_CHECKING:
     import sqlite3
@@ -93,7 +94,7 @@ def ask(
         body=checked_body(body),
         created=ws.now(),
         source=name,
-        source_kind=inferred_source_kind(name),
+        source_kind=tier(ws, name),
         tags=checked_tags(tags),
         scope=checked_scope(ws, scope),
         closed=closed,
@@ -105,13 +106,19 @@ def ask(
 
 
 def change_question(
-    ws: Workspace, typed: str, wanted: QuestionEdit, *, source: str = "agent"
+    ws: Workspace,
+    typed: str,
+    wanted: QuestionEdit,
+    *,
+    source: str = "agent",
+    override_operator: bool = False,
 ) -> Asked:
     """Add answers to a question, close or open it, or resolve it; with nothing wanted, look at it.
 
     Resolving confirms what elimination left: it is refused (``Refused``) unless the question is
-    closed and just one answer holds. ``source`` is who resolves it. Opening a resolved question
-    takes its resolution back.
+    closed and just one answer holds. ``source`` is who changes it. Opening a resolved question
+    takes its resolution back. Raises ``NotAllowed`` for an operator's question that this caller may
+    not change.
     """
     if wanted.open and (wanted.close or wanted.resolve):
         raise UsageError("a question is either opened, or closed and resolved")
@@ -120,20 +127,33 @@ def change_question(
         one, after = ws.read(lambda db: _changed(ws, db, typed, wanted, name))
         changed = after != one.record
         if changed:
+            after = _permitted(ws, one.record, after, name, override=override_operator)
             keep_current(ws.root)
             journal.apply(ws.root, [change_to(ws, one, after)], after.id)
         return ws.read(lambda db: _reply(ws, db, after, one.path, created=False, changed=changed))
 
 
-def answering(ws: Workspace, typed: str, answer: str) -> tuple[str, journal.Change]:
+def answering(ws: Workspace, typed: str, answer: Record) -> tuple[str, journal.Change]:
     """The question's id, and its file with one more answer; for an act that writes both at once.
 
-    The caller holds the lock. Raises ``Refused`` for a question that is resolved.
+    The caller holds the lock. Raises ``Refused`` for a question that is resolved, and
+    ``NotAllowed`` for the operator's when an agent answers.
     """
     one = _question(ws, typed)
     _refuse_resolved(one.record)
-    after = replace(one.record, answers=(*one.record.answers, answer))
+    refuse_operator(ws, Act.ANSWER_NEW, [one.record], source=answer.source)
+    after = replace(one.record, answers=(*one.record.answers, answer.id))
     return after.id, change_to(ws, one, after)
+
+
+def _permitted(
+    ws: Workspace, before: Record, after: Record, source: str, *, override: bool
+) -> Record:
+    """The changed question, with the trace of an override; raises ``NotAllowed``."""
+    refuse_operator(ws, Act.QUESTION, [before], source=source, override=override)
+    if not is_override(ws, Act.QUESTION, before, source):
+        return after
+    return replace(after, ext=with_override(ws, Act.QUESTION, after.ext, source))
 
 
 def _changed(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memspec_py.acts.changing import change_to, on_disk, refuse_inactive, refuse_operator
+from memspec_py.acts.changing import change_to, on_disk, refuse_inactive
+from memspec_py.acts.permission import is_override, refuse_operator, with_override
 from memspec_py.errors import AmbiguousId, NotFound, Refused, UsageError
 from memspec_py.ids import is_id
 from memspec_py.record.model import EdgeType, Kind
 from memspec_py.store import journal
 from memspec_py.store.gitignore import keep_current
+from memspec_py.trust.source import checked_source
+from memspec_py.trust.tiers import Act
 
 if TYPE_CHECKING:
     import sqlite3
@@ -45,50 +48,65 @@ class Related:
     to_state: str | None
 
 
+class _Caller(NamedTuple):
+    """Who asks, and whether over the operator's head."""
+
+    source: str
+    override: bool
+
+
 def relate(
     ws: Workspace,
     from_: str,
     to: str,
     edge_type: str,
     *,
+    source: str = "agent",
     allow_missing: bool = False,
     override_operator: bool = False,
 ) -> Related:
     """Add an edge to the record ``from_``; one that is there already is left as it is.
 
-    ``allow_missing`` takes a whole id of a record on another branch.
+    ``source`` is who links them; ``allow_missing`` takes a whole id of a record on another branch.
     Raises ``NotFound``, ``NotActive`` for a record that is not in use, ``NotAllowed`` for an
-    operator's record that was not overridden, ``UsageError`` for a record linked to itself, and
-    ``Refused`` for an edge that contradicts one between the two.
+    operator's record that this caller may not touch, ``UsageError`` for a record linked to itself,
+    and ``Refused`` for an edge that contradicts one between the two.
     """
     edge = _edge_type(edge_type)
+    by = _Caller(checked_source(source), override_operator)
     with ws.writing():
-        done, change = ws.read(
-            lambda db: _related(ws, db, from_, to, edge, allow_missing, override_operator)
-        )
+        done, change = ws.read(lambda db: _related(ws, db, from_, to, edge, allow_missing, by))
         _apply(ws, change, done.from_id)
     return done
 
 
 def unrelate(
-    ws: Workspace, from_: str, to: str, edge_type: str, *, override_operator: bool = False
+    ws: Workspace,
+    from_: str,
+    to: str,
+    edge_type: str,
+    *,
+    source: str = "agent",
+    override_operator: bool = False,
 ) -> Related:
     """Take an edge away; its target need not exist any more.
 
     Raises ``NotFound`` when the record has no such edge, and ``NotAllowed`` as ``relate`` does.
     """
     edge = _edge_type(edge_type)
+    by = _Caller(checked_source(source), override_operator)
     with ws.writing():
-        done, change = ws.read(lambda db: _unrelated(ws, db, from_, to, edge, override_operator))
+        done, change = ws.read(lambda db: _unrelated(ws, db, from_, to, edge, by))
         _apply(ws, change, done.from_id)
     return done
 
 
-def refuse_contradiction(db: sqlite3.Connection, record: Record, to: str, edge: EdgeType) -> None:
+def refuse_contradiction(ws: Workspace, record: Record, to: str, edge: EdgeType) -> None:
     """Raise ``Refused`` when an edge between the two, carried by either, excludes this one."""
     between = [(record.id, one, to) for one in EdgeType if to in record.edges(one)]
     between += [
         (to, EdgeType(name), record.id)
+        for db in ws.indexes()
         for (name,) in db.execute(_BETWEEN, (to, record.id)).fetchall()
     ]
     for source, other, target in between:
@@ -137,7 +155,7 @@ def _related(
     to: str,
     edge: EdgeType,
     allow_missing: bool,  # noqa: FBT001 - as asked
-    override: bool,  # noqa: FBT001 - as asked
+    by: _Caller,
 ) -> tuple[Related, journal.Change | None]:
     one = on_disk(ws, from_)
     record = one.record
@@ -146,27 +164,32 @@ def _related(
             f"{record.id} is a question, whose only links are its answers",
             hint=f"`memspec question {record.id} --add ID`",
         )
-    target = _target(ws, db, to, allow_missing=allow_missing)
+    target = _target(ws, to, allow_missing=allow_missing)
     if target == record.id:
         raise UsageError(f"{record.id} cannot be linked to itself")
     if target in record.edges(edge):
         return _reply(ws, db, record, target, edge, one.path, changed=False), None
     refuse_inactive(db, record)
-    refuse_operator([record], override=override)
-    refuse_contradiction(db, record, target, edge)
-    after = _with(record, edge, (*record.edges(edge), target))
+    refuse_contradiction(ws, record, target, edge)
+    after = _with(ws, record, edge, (*record.edges(edge), target), by)
     done = _reply(ws, db, after, target, edge, one.path, changed=True)
     return done, change_to(ws, one, after)
 
 
-def _with(record: Record, edge: EdgeType, ids: tuple[str, ...]) -> Record:
+def _with(
+    ws: Workspace, record: Record, edge: EdgeType, ids: tuple[str, ...], by: _Caller
+) -> Record:
+    """The record with these edges, if the caller may change it."""
+    refuse_operator(ws, Act.RELATE, [record], source=by.source, override=by.override)
     changed: dict[str, Any] = {edge.value: ids}
+    if is_override(ws, Act.RELATE, record, by.source):
+        changed["ext"] = with_override(ws, Act.RELATE, record.ext, by.source)
     return replace(record, **changed)
 
 
-def _target(ws: Workspace, db: sqlite3.Connection, typed: str, *, allow_missing: bool) -> str:
+def _target(ws: Workspace, typed: str, *, allow_missing: bool) -> str:
     try:
-        return ws.find_id(db, typed)[0]
+        return ws.known_id(typed)
     except AmbiguousId:
         raise
     except NotFound as problem:
@@ -187,13 +210,13 @@ def _unrelated(
     from_: str,
     to: str,
     edge: EdgeType,
-    override: bool,  # noqa: FBT001 - as asked
+    by: _Caller,
 ) -> tuple[Related, journal.Change]:
     one = on_disk(ws, from_)
     record = one.record
     target = _named(db, record, to, edge)
-    refuse_operator([record], override=override)
-    after = _with(record, edge, tuple(id_ for id_ in record.edges(edge) if id_ != target))
+    ids = tuple(id_ for id_ in record.edges(edge) if id_ != target)
+    after = _with(ws, record, edge, ids, by)
     done = _reply(ws, db, after, target, edge, one.path, changed=True)
     return done, change_to(ws, one, after)
 

@@ -16,6 +16,7 @@ from memspec_py.acts.inputs import (
     invalid,
 )
 from memspec_py.acts.near import likeness, wording
+from memspec_py.acts.permission import refuse_pin, tier
 from memspec_py.acts.question import answering
 from memspec_py.acts.tombstones import Past, force_reason, with_reason, withdrawn_in
 from memspec_py.acts.writing import checked, fresh_id, known_ids
@@ -25,11 +26,11 @@ from memspec_py.errors import NearDuplicate, UsageError
 from memspec_py.index.query import parse_query
 from memspec_py.index.search import Filters, find
 from memspec_py.record.model import Kind, Record, State, Type, Witness
-from memspec_py.record.rules import inferred_source_kind
 from memspec_py.report import Finding
 from memspec_py.store import journal, layout
 from memspec_py.store.gitignore import keep_current
 from memspec_py.trust.source import checked_source
+from memspec_py.trust.tiers import Act
 from memspec_py.trust.witness import first_witness
 
 if TYPE_CHECKING:
@@ -80,11 +81,12 @@ class NewClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duplicate:
-    """A record that already says it, and in which way."""
+    """A record that already says it, and in which way; ``layer`` if it is not of this store."""
 
     id: str
     title: str
     why: str
+    layer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +130,8 @@ def remember(
 
     Raises ``Invalid`` for a bad value, ``NotFound`` for an edge to nowhere, ``NearDuplicate`` when
     the store already says it (unless forced), ``Withdrawn`` when a superseded record said it
-    (unless forced with a reason), ``NotAllowed`` for evidence that must not be kept.
+    (unless forced with a reason), ``NotAllowed`` for evidence that must not be kept, for an agent's
+    pin, and for an agent's answer to a question of the operator's.
     """
     why = force_reason(force=force, reason=reason)
     draft = _draft(ws, claim)
@@ -136,10 +139,10 @@ def remember(
     taken = anchored(ws, where, claim.anchors, root=claim.anchor_root, strict=claim.strict)
     with ws.writing():
         edges, duplicates, withdrawn = ws.read(
-            lambda db: (
+            lambda _: (
                 _edges(ws, claim.edges),
                 duplicates_of(ws, draft),
-                withdrawn_in(db, draft),
+                withdrawn_in(ws, draft),
             )
         )
         if duplicates and not force:
@@ -151,7 +154,7 @@ def remember(
         question = None
         if claim.answers_question is not None:
             asked = claim.answers_question
-            question, change = ws.read(lambda _: answering(ws, asked, record.id))
+            question, change = ws.read(lambda _: answering(ws, asked, record))
             changes.append(change)
         keep_evidence(ws, attachments)
         keep_current(ws.root)
@@ -197,6 +200,8 @@ def _draft(ws: Workspace, claim: NewClaim) -> Record:
         known = ", ".join(Type)
         raise UsageError(f"no type {claim.type!r}", hint=f"a claim is one of: {known}") from None
     source = checked_source(claim.source)
+    if claim.pinned:
+        refuse_pin(ws, Act.PIN_NEW, source=source)
     return Record(
         id=fresh_id(ws),
         kind=Kind.CLAIM,
@@ -206,7 +211,7 @@ def _draft(ws: Workspace, claim: NewClaim) -> Record:
         body=checked_body(claim.body),
         created=ws.now(),
         source=source,
-        source_kind=inferred_source_kind(source),
+        source_kind=tier(ws, source),
         tags=checked_tags(claim.tags),
         scope=checked_scope(ws, claim.scope),
         pinned=claim.pinned,
@@ -265,23 +270,28 @@ _EXCLUSIVE = (
 
 
 def duplicates_of(ws: Workspace, draft: Record, beside: Sequence[Record] = ()) -> list[Duplicate]:
-    """Active claims that already say what the draft says: of the store, then of ``beside``.
+    """Active claims that already say what the draft says: of all layers, then of ``beside``.
 
     The index must be current.
     """
-    db = ws.index.db
     query = parse_query(draft.title, ws.settings.limits.query_terms)
     filters = Filters(types=tuple(Type), scope=draft.scope, as_of=None, now=draft.created)
-    page = find(db, query, filters, _COMPARED, recency=0.0, now=ws.clock.now())
-    candidates = [(hit.id, *db.execute(_SAID, (hit.key,)).fetchone()) for hit in page] + [
-        (other.id, other.title, other.body) for other in beside if other.scope == draft.scope
+    candidates: list[tuple[str, str, str, str | None]] = []
+    for store, db in zip((ws, *ws.beside), ws.indexes(), strict=True):
+        layer = None if store is ws else store.name
+        page = find(db, query, filters, _COMPARED, recency=0.0, now=ws.clock.now())
+        candidates += [(hit.id, *db.execute(_SAID, (hit.key,)).fetchone(), layer) for hit in page]
+    candidates += [
+        (other.id, other.title, other.body, None)
+        for other in beside
+        if other.scope == draft.scope
     ]
     new = wording(draft.title, draft.body)
     found = []
-    for id_, title, body in candidates:
+    for id_, title, body, layer in candidates:
         like = likeness(new, wording(title, body))
         if like.is_duplicate:
-            found.append(Duplicate(id=id_, title=title, why=like.why))
+            found.append(Duplicate(id=id_, title=title, why=like.why, layer=layer))
     return found
 
 
@@ -291,11 +301,18 @@ _SAID = "select json_extract(head, '$.title'), body from shown where key = ?"
 def near_duplicate(duplicates: Sequence[Duplicate]) -> NearDuplicate:
     """The refusal of a claim that some records already make."""
     first = duplicates[0]
+    who = f"the store layer {first.layer!r}" if first.layer else "the store"
     return NearDuplicate(
-        f'the store already says this: {first.id} "{first.title}" ({first.why})',
+        f'{who} already says this: {first.id} "{first.title}" ({first.why})',
         hint=f"read it with `memspec get {first.id}`; to correct it, supersede it;"
         " if both should stand, repeat the command with --force",
         details={
-            "duplicates": [{"id": one.id, "title": one.title, "why": one.why} for one in duplicates]
+            "duplicates": [
+                {
+                    "id": one.id, "title": one.title, "why": one.why,
+                    **({"layer": one.layer} if one.layer else {}),
+                }
+                for one in duplicates
+            ]
         },
     )

@@ -10,9 +10,14 @@ from memspec_py.acts.changing import (
     on_disk,
     path_of,
     refuse_inactive,
-    refuse_operator,
 )
 from memspec_py.acts.heir import Replacement, checked_replacement, drafted, witnessed
+from memspec_py.acts.permission import (
+    refuse_operator,
+    refuse_pin,
+    ruling,
+    with_override,
+)
 from memspec_py.acts.remember import Duplicate, duplicates_of, near_duplicate
 from memspec_py.acts.tombstones import Past, checked_reason, with_reason, withdrawn_in
 from memspec_py.acts.writing import checked
@@ -23,6 +28,7 @@ from memspec_py.store import journal, layout
 from memspec_py.store.gitignore import keep_current
 from memspec_py.store.outcomes import Outcome, OutcomeRow, appending
 from memspec_py.trust.source import checked_source
+from memspec_py.trust.tiers import Act, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,8 +66,9 @@ class Superseded:
 
     ``act`` is ``replaced`` (a new record took their place), ``merged`` (an existing one did) or
     ``retracted`` (none did, so there is no survivor). ``notes`` say what of the anchors is coarser
-    or less portable than was asked for, ``unresolved`` are those that the survivor could not keep;
-    ``duplicates`` and ``withdrawn`` are what the write was forced past.
+    or less portable than was asked for, and why the outcomes could not be recorded; ``unresolved``
+    are those anchors that the survivor could not keep; ``duplicates`` and ``withdrawn`` are what
+    the write was forced past.
     """
 
     store: str
@@ -88,6 +95,13 @@ class _Order:
     source: str
     override_operator: bool
     force: bool
+
+    @property
+    def acts(self) -> tuple[Act, Act]:
+        """What the rules of the operator tier call it, for the target and for what is merged."""
+        if self.new.is_stated:
+            return Act.REPLACE, Act.MERGE_FROM
+        return Act.MERGE_INTO if self.merge_from else Act.RETRACT, Act.MERGE_FROM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,9 +136,10 @@ def supersede(
     With a text in ``new`` a new record takes the place of the target and of ``merge_from``; with
     ``merge_from`` alone the target takes theirs; with neither the target is retracted. What is
     superseded goes to ``archive/``.
-    Raises ``NotActive`` for a record that is not in use, ``NotAllowed`` for an operator's record
-    that was not overridden, ``NearDuplicate`` and ``Withdrawn`` for a text that must not be written
-    (unless forced, for the reason given), ``Invalid`` and ``UsageError`` for what makes no sense.
+    Raises ``NotActive`` for a record that is not in use, ``NotAllowed`` for an operator's record or
+    a new pin when this caller may not do that, ``NearDuplicate`` and ``Withdrawn`` for a text that
+    must not be written (unless forced, for the reason given), ``Invalid`` and ``UsageError`` for
+    what makes no sense.
     """
     order = _Order(
         target=typed,
@@ -167,8 +182,15 @@ def _involved(ws: Workspace, order: _Order) -> list[OnDisk]:
                 hint=f"`memspec question {one.record.id} --resolve`",
             )
         refuse_inactive(ws.index.db, one.record)
-    refuse_operator((one.record for one in found.values()), override=order.override_operator)
+    target_act, other_act = order.acts
+    _refuse_operator(ws, order, target_act, target)
+    for one in list(found.values())[1:]:
+        _refuse_operator(ws, order, other_act, one)
     return list(found.values())
+
+
+def _refuse_operator(ws: Workspace, order: _Order, act: Act, one: OnDisk) -> None:
+    refuse_operator(ws, act, [one.record], source=order.source, override=order.override_operator)
 
 
 def _replaced(
@@ -177,23 +199,34 @@ def _replaced(
     olds = [one.record for one in involved]
     target = olds[0]
     draft = drafted(ws, order.new, olds, source=order.source, reason=order.reason)
+    draft = _pinned(ws, order, target, draft)
     duplicates = _duplicates(ws, draft, {one.id for one in olds})
     if duplicates and not order.force:
         raise near_duplicate(duplicates)
     # A note becomes a claim as a whole, so all of it is news.
     before = target if target.kind is draft.kind else None
-    withdrawn = withdrawn_in(ws.index.db, draft, before)
+    withdrawn = withdrawn_in(ws, draft, before)
     draft = with_reason(draft, withdrawn, force=order.force, reason=order.reason)
     heir, taken = witnessed(ws, draft, order.new, target, where)
     create = journal.Create(layout.path_of(heir), checked(ws, heir))
     plan = _plan(ws, order, "replaced", heir, involved, create)
     return replace(
         plan,
-        notes=taken.notes,
+        notes=(*taken.notes, *plan.notes),
         unresolved=taken.unresolved,
         duplicates=tuple(duplicates),
         withdrawn=withdrawn,
     )
+
+
+def _pinned(ws: Workspace, order: _Order, target: Record, heir: Record) -> Record:
+    """The heir, if it may be pinned; to keep the pin of the target is no new one."""
+    if not heir.pinned or target.pinned:
+        return heir
+    refuse_pin(ws, Act.PIN, source=order.source, override=order.override_operator)
+    if ruling(ws, Act.PIN, order.source) is not Verdict.OVERRIDE:
+        return heir
+    return replace(heir, ext=with_override(ws, Act.PIN, heir.ext, order.source))
 
 
 def _duplicates(ws: Workspace, draft: Record, gone: set[str]) -> list[Duplicate]:
@@ -253,12 +286,14 @@ def _plan(
         OutcomeRow(one.record.id, Outcome.CORRECTED, now, order.source, order.reason)
         for one in olds
     ]
+    log = appending(ws.root, rows)
     return _Plan(
         act=act,
         survivor=survivor,
         path=None if change is None else path_of(change),
         olds=tuple(one.record for one in olds),
-        changes=(*changes, *appending(ws.root, rows)),
+        changes=(*changes, *log.changes),
+        notes=(f"the outcome could not be recorded: {log.problem}",) if log.problem else (),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memspec_py.acts.changing import OnDisk, change_to, path_of
+from memspec_py.acts.permission import ruling
 from memspec_py.anchors.blob import is_same
 from memspec_py.errors import Conflict, Invalid, UsageError
 from memspec_py.record.frontmatter import Unreadable
@@ -15,6 +16,7 @@ from memspec_py.record.parse import parse_record
 from memspec_py.store import files, journal
 from memspec_py.store.gitignore import keep_current
 from memspec_py.trust.source import checked_source
+from memspec_py.trust.tiers import Act, Channel, permits
 
 if TYPE_CHECKING:
     import sqlite3
@@ -96,9 +98,8 @@ def sweep(
         {id_: _checked(one) for id_, one in decide.items()} if isinstance(decide, Mapping) else {}
     )
     committed = _Committed(ws, where)
-    candidates = ws.read(
-        lambda db: _candidates(ws, db, committed, override=override_operator, force=force)
-    )
+    theirs = _operators(ws, name, override=override_operator)
+    candidates = ws.read(lambda db: _candidates(ws, db, committed, theirs=theirs, force=force))
     records: list[Decided] = []
     ended = decide is None
     for one in candidates:
@@ -157,12 +158,21 @@ class _Committed:
         return None if is_same(sha, data) else "git has committed another version of it"
 
 
+def _operators(ws: Workspace, source: str, *, override: bool) -> str | None:
+    """What keeps this caller from retiring the operator's records; None when nothing does."""
+    if permits(ruling(ws, Act.SWEEP, source), override=override):
+        return None
+    if ws.channel is Channel.MCP:
+        return "it is the operator's, who retires it on the command line"
+    return "it is the operator's (--override-operator)"
+
+
 def _candidates(
     ws: Workspace,
     db: sqlite3.Connection,
     committed: _Committed,
     *,
-    override: bool,
+    theirs: str | None,
     force: bool,
 ) -> list[Candidate]:
     rows = db.execute(_DUE, {"now": ws.now()}).fetchall()
@@ -171,8 +181,8 @@ def _candidates(
     found = []
     for path, id_, label, title, source, tier, check_by, expires in rows:
         obstacle = None
-        if tier == SourceKind.OPERATOR and not override:
-            obstacle = "it is the operator's (--override-operator)"
+        if tier == SourceKind.OPERATOR and theirs is not None:
+            obstacle = theirs
         elif not force:
             obstacle = _lacking(ws, committed, path)
         found.append(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memspec_py.record.model import Plain, Record
+    from memspec_py.workspace import Workspace
 
 # A text of fewer words ("Decision", "Auth") is a topic; it is only compared together with the rest.
 _FEWEST_WORDS = 3
@@ -46,16 +47,16 @@ def statements(title: str, body: str) -> frozenset[str]:
 
 
 class Tombstones:
-    """What the superseded records of a store said; the index must be current and stay so.
+    """What the superseded records of some stores said; the indexes must be current and stay so.
 
     For one record, those are enough that have all its first words; for a batch, it is cheaper to
     look at every one of them once.
     """
 
-    def __init__(self, db: sqlite3.Connection, record: Record | None = None) -> None:
-        self._db = db
+    def __init__(self, dbs: Sequence[sqlite3.Connection], record: Record | None = None) -> None:
+        self._dbs = dbs
         self._said: dict[str, list[tuple[str, str, str | None]]] = {}
-        for id_, scope, title, body in _superseded(db, record):
+        for id_, scope, title, body in (row for db in dbs for row in _superseded(db, record)):
             # What says too little for a statement is sorted out on the other side.
             parts = _folded(title), _folded(body)
             for statement in {"\n".join(parts), *parts}:
@@ -75,21 +76,22 @@ class Tombstones:
             for id_, title, scope in self._said.get(statement, ()):
                 if id_ in found or id_ == record.id or scope not in (None, _ALL, record.scope):
                     continue
-                past = _past(self._db, id_, title)
+                past = _past(self._dbs, id_, title)
                 if not any(statement in self._kept(heir) for heir in past.heirs):
                     found[id_] = past
         return tuple(found[id_] for id_ in sorted(found))
 
     def _kept(self, heir: str) -> frozenset[str]:
-        row = self._db.execute(_TEXT, (heir,)).fetchone()
+        rows = (db.execute(_TEXT, (heir,)).fetchone() for db in self._dbs)
+        row = next(filter(None, rows), None)
         return frozenset() if row is None else statements(*row)
 
 
 def withdrawn_in(
-    db: sqlite3.Connection, record: Record, before: Record | None = None
+    ws: Workspace, record: Record, before: Record | None = None
 ) -> tuple[Past, ...]:
     """The superseded records whose text one record repeats, as ``Tombstones.repeated_in``."""
-    return Tombstones(db, record).repeated_in(record, before)
+    return Tombstones(ws.indexes(), record).repeated_in(record, before)
 
 
 def with_reason(record: Record, past: Sequence[Past], *, force: bool, reason: str | None) -> Record:
@@ -153,8 +155,11 @@ def _superseded(
     return db.execute(f"{_SUPERSEDED}{among} order by id").fetchall()
 
 
-def _past(db: sqlite3.Connection, id_: str, title: str) -> Past:
-    (reason,) = db.execute(_WHY, (id_,)).fetchone()
+def _past(dbs: Sequence[sqlite3.Connection], id_: str, title: str) -> Past:
+    # Of several layers that have the id, the first counts.
+    ((reason,), db) = next(
+        (row, db) for db in dbs for row in db.execute(_WHY, (id_,)).fetchall()
+    )
     heirs = tuple(heir for (heir,) in db.execute(_BY, (id_,)))
     return Past(id=id_, title=title, reason=reason or "no reason was kept", heirs=heirs)
 

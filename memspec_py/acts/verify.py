@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 
 from memspec_py.acts.anchoring import each_once, taken_again, verdicts_on, with_anchors
 from memspec_py.acts.attach import checked_evidence, keep_evidence
-from memspec_py.acts.changing import change_to, on_disk, path_of, refuse_inactive, refuse_operator
+from memspec_py.acts.changing import change_to, on_disk, path_of, refuse_inactive
 from memspec_py.acts.inputs import checked_text, invalid
+from memspec_py.acts.permission import is_override, refuse_operator, tier
 from memspec_py.acts.remember import review_date
 from memspec_py.anchors.grain import shown
 from memspec_py.anchors.locate import Unresolved
 from memspec_py.clock import NEVER
 from memspec_py.errors import Conflict, UsageError
 from memspec_py.record.model import Kind, SourceKind, Witness
-from memspec_py.record.rules import inferred_source_kind
 from memspec_py.report import Finding
 from memspec_py.store import journal
 from memspec_py.store.gitignore import keep_current
 from memspec_py.trust.source import checked_source
+from memspec_py.trust.tiers import Act
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,6 +73,11 @@ class _Order:
     reanchor: bool
 
     @property
+    def act(self) -> Act:
+        """What the rules of the operator tier call it."""
+        return Act.ANCHOR if self.reanchor else Act.VERIFY
+
+    @property
     def says_something(self) -> bool:
         """Whether somebody looked at something: a pointer that nobody fetched attests nothing."""
         return self.evidence is not None or any(one.data is not None for one in self.attachments)
@@ -110,7 +116,7 @@ def verify(
     Anchors that hold witness it, and so do those that ``reanchor`` takes again; what they were is
     kept. Where there are none, or one cannot be checked, ``evidence`` must say what was looked at.
     An anchor that drifted or is gone changes nothing: the answer is ``needs_review``.
-    Raises ``NotActive``, ``NotAllowed`` for an operator's record that was not overridden,
+    Raises ``NotActive``, ``NotAllowed`` for an operator's record that this caller may not touch,
     ``UsageError`` without a witness, ``Invalid``, and ``Conflict`` when the record was changed
     meanwhile.
     """
@@ -147,7 +153,7 @@ def _refuse(ws: Workspace, record: Record, order: _Order, *, override: bool) -> 
     if record.kind is Kind.OBSERVATION and order.check_by is not None:
         raise UsageError("an observation has no review date: it expires")
     ws.read(lambda db: refuse_inactive(db, record))
-    refuse_operator([record], override=override)
+    refuse_operator(ws, order.act, [record], source=order.source, override=override)
 
 
 def _looked(ws: Workspace, where: Surroundings, record: Record, order: _Order) -> _Look:
@@ -215,24 +221,24 @@ def _verified(ws: Workspace, record: Record, order: _Order, look: _Look) -> Reco
     trace: dict[str, Plain] = {"at": now, "source": order.source}
     if order.evidence is not None:
         trace["evidence"] = order.evidence
-    if record.source_kind is SourceKind.OPERATOR:
+    if is_override(ws, order.act, record, order.source):
         trace["override_operator"] = "true"
     ext = with_anchors(record, look.anchors, at=now, source=order.source)
     return replace(
         record,
         anchors=look.anchors,
         evidence=_with_new(record.evidence, order.attachments),
-        verified_with=_witness(order, look),
+        verified_with=_witness(ws, order, look),
         last_verified=now,
         check_by=_check_by(ws, record, order),
         ext={**ext, "last_verification": trace},
     )
 
 
-def _witness(order: _Order, look: _Look) -> Witness:
+def _witness(ws: Workspace, order: _Order, look: _Look) -> Witness:
     if look.is_witness:
         return Witness.ANCHOR
-    theirs = inferred_source_kind(order.source) is SourceKind.OPERATOR
+    theirs = tier(ws, order.source) is SourceKind.OPERATOR
     return Witness.OPERATOR if theirs else Witness.EVIDENCE
 
 

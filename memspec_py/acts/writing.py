@@ -64,14 +64,16 @@ def put(ws: Workspace, record: Record, data: bytes) -> str:
 
 
 def known_ids(ws: Workspace, field: str, typed: Iterable[str]) -> tuple[str, ...]:
-    """The records that some ids or unique prefixes name, each once; the index must be current.
+    """The records that some ids or unique prefixes name, each once, of this store or another layer.
+
+    The index must be current.
 
     Raises ``NotFound`` with the field's name for one that does not exist.
     """
     found = []
     for position, one in enumerate(typed):
         try:
-            found.append(ws.find_id(ws.index.db, one)[0])
+            found.append(ws.known_id(one))
         except NotFound as problem:
             message = f"{field}[{position}]: {problem.message}"
             raise type(problem)(message, hint=problem.hint, details=problem.details) from None

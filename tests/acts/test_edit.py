@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memspec_py.errors import Conflict, Invalid, NotFound
+from memspec_py.errors import Conflict, Invalid, NotAllowed, NotFound
 from memspec_py.record.model import Anchor, Witness
 from memspec_py.testing import TempStore, a_record, an_id
 
@@ -119,6 +119,87 @@ def test_a_witness_may_be_given_up(store: TempStore) -> None:
     assert edited(store, f'last_verified: "{day}"\n', "") == ("last_verified",)
 
 
+ANCHORS = """\
+anchors:
+  - file: a.ts
+    sha: {a}
+    symbol: login
+    symbol_id: "ts1:1"
+    note: mine
+  - file: b.ts
+    sha: {b}
+    name: LIMIT
+    value: "3"
+evidence:
+  - path: evidence/0123456789abcdef/proof.txt
+    sha256: {c}
+  - url: https://example.org/x
+verified_with: anchor
+""".format(a="a" * 40, b="b" * 40, c="c" * 64)
+FIRST = ANCHORS.partition("  - file: b.ts")[0].partition("\n")[2]
+
+
+@pytest.fixture
+def attested(store: TempStore) -> TempStore:
+    """The store, its record with two anchors and two pieces of evidence."""
+    text = HAND_WRITTEN.replace("check_by: never\n", f"check_by: never\n{ANCHORS}")
+    store.write(f"memory/facts/{an_id(1)}.md", text)
+    return store
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "step"),
+    [
+        ("a" * 40, "d" * 40, "anchors", "verify ID --reanchor"),
+        ("ts1:1", "ts1:2", "anchors", "verify ID --reanchor"),
+        ('value: "3"', 'value: "4"', "anchors", "verify ID --reanchor"),
+        ("file: a.ts", "file: c.ts", "anchors", "memspec anchor ID PATH"),
+        ("    symbol: login\n", "    symbol: logout\n", "anchors", "memspec anchor ID PATH"),
+        ('    symbol: login\n    symbol_id: "ts1:1"\n', "", "anchors", "memspec anchor ID PATH"),
+        ("anchors:\n", f"anchors:\n  - file: c.ts\n    sha: {'e' * 40}\n", "anchors", "anchor"),
+        (FIRST, "", "verified_with", "memspec anchor ID PATH --replace"),
+        ("c" * 64, "f" * 64, "evidence", "--evidence-file"),
+        ("evidence:\n", "evidence:\n  - url: https://example.org/y\n", "evidence", "--evidence"),
+        ("https://example.org/x", "https://example.org/z", "evidence", "--evidence-file"),
+    ],
+)
+def test_what_attests_to_a_record_is_not_made_by_hand(
+    attested: TempStore, old: str, new: str, field: str, step: str
+) -> None:
+    """No edit makes drift go away or proof appear; the error names the act that looks at it."""
+    before = on_disk(attested)
+    with pytest.raises(Invalid) as raised:
+        edited(attested, old, new)
+    assert [(one.code, one.field) for one in raised.value.findings] == [("not-by-edit", field)]
+    assert step in str(raised.value.findings[0].fix)
+    assert on_disk(attested) == before
+
+
+@pytest.mark.parametrize(
+    ("pairs", "changed"),
+    [
+        ([("    note: mine\n", "    note: yours\n")], ("anchors",)),
+        ([(FIRST, ""), ("verified_with: anchor", "verified_with: evidence")], None),
+        ([(ANCHORS.partition("evidence:")[0], ""), ("verified_with: anchor\n", "")], None),
+        ([("  - url: https://example.org/x\n", "")], ("evidence",)),
+        ([(FIRST, ""), ("evidence:\n", f"{FIRST}evidence:\n")], ("anchors",)),
+    ],
+    ids=["a note", "an anchor and the witness", "every anchor", "evidence", "another order"],
+)
+def test_what_attests_to_a_record_can_be_taken_away(
+    attested: TempStore, pairs: list[tuple[str, str]], changed: tuple[str, ...] | None
+) -> None:
+    """Anchors go with the witness they were; order and keys we do not know are free."""
+    copy = attested.ms.edit_copy(an_id(1))
+    text = copy.text
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new, 1)
+    done = attested.ms.replace_text(copy, text)
+    assert done.changed == (changed or ("verified_with", "anchors"))
+    assert on_disk(attested) == text
+
+
 def test_everything_wrong_is_told_at_once(store: TempStore) -> None:
     """Two mistakes are two findings, with their lines."""
     copy = store.ms.edit_copy(an_id(1))
@@ -175,3 +256,21 @@ def test_no_record_no_copy(store: TempStore) -> None:
     """An id that names nothing is not found."""
     with pytest.raises(NotFound):
         store.ms.edit_copy(an_id(7))
+
+
+def test_an_override_is_traced_in_what_was_typed(store: TempStore) -> None:
+    """An agent's edit of the operator's record keeps every byte beside the trace."""
+    theirs = HAND_WRITTEN.replace("source: 'ada'", "source: human:ann")
+    store.write(f"memory/operator/facts/{an_id(1)}.md", theirs)
+    (store.root / f"memory/facts/{an_id(1)}.md").unlink()
+    copy = store.ms.edit_copy(an_id(1))
+    text = theirs.replace("RS256", "ES256")
+    with pytest.raises(NotAllowed, match="the operator's"):
+        store.ms.replace_text(copy, text)
+    store.ms.replace_text(copy, text, override_operator=True)
+    kept = store.ms.edit_copy(an_id(1)).text
+    assert "ES256" in kept
+    assert [line for line in text.splitlines() if line not in kept.splitlines()] == []
+    overridden = store.ms.get(an_id(1)).record["ext"]["overridden"]  # type: ignore[index,call-overload]
+    at = "2026-01-01T00:00:00.000Z"
+    assert overridden == {"act": "edit", "by": "agent", "at": at, "override_operator": "true"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memspec_py.errors import Invalid, MemspecError, NotFound, StorageFailed, UsageError
 from memspec_py.record.model import State
-from memspec_py.store.outcomes import Outcome, OutcomeRow, append, appending, tally
+from memspec_py.store.outcomes import Outcome, OutcomeRow, append, appending, tally, told_of
 from memspec_py.testing import TempStore, a_record, an_id
 from tests.faults import crash_points, needs_fork, quick_folder
 
@@ -85,6 +85,23 @@ def test_a_torn_line_costs_only_itself(store: TempStore) -> None:
     assert (store.root / "outcomes.jsonl").read_text(encoding="utf-8").count("\n") == 5
 
 
+def test_foreign_lines_are_told_of_nobody(store: TempStore) -> None:
+    """However much they look like ours; one that another program laid out otherwise counts."""
+    lines = [
+        '{"id": ["x"], "outcome": "dead_end"}',
+        '{"outcome": "dead_end"}',
+        '{"id": "x", "outcome": "helped", "note": "no dead_end"}',
+        f"{'[' * 100_000} dead_end {ONE}",
+        f'{{ "outcome":"dead_end","id":"{ONE}" }}\r',
+        f'{{"id": "{GONE}", "outcome": "dead_end"',
+    ]
+    store.write("outcomes.jsonl", "\n".join(lines))
+    assert told_of(store.root, Outcome.DEAD_END) == {ONE}
+    assert tally(store.root, ONE) == {"helped": 0, "dead_end": 1, "corrected": 0}
+    store.write("outcomes.jsonl", b"\xff dead_end\n")
+    assert told_of(store.root, Outcome.DEAD_END) == set()
+
+
 def test_a_link_in_place_of_the_log_is_not_followed(store: TempStore) -> None:
     """What stands at its end is somebody else's."""
     victim = store.home / "victim"
@@ -92,10 +109,10 @@ def test_a_link_in_place_of_the_log_is_not_followed(store: TempStore) -> None:
     (store.root / "outcomes.jsonl").symlink_to(victim)
     with pytest.raises(StorageFailed):
         store.ms.outcome(ONE, "helped")
-    assert appending(store.root, []) == []
+    assert appending(store.root, []).problem.startswith("outcomes.jsonl: ")
     (store.root / "outcomes.jsonl").unlink()
     os.symlink("nowhere", store.root / "outcomes.jsonl")
-    assert appending(store.root, []) == []
+    assert appending(store.root, []).problem.startswith("outcomes.jsonl: ")
     assert victim.read_text(encoding="utf-8") == "mine\n"
 
 
@@ -119,6 +136,7 @@ def test_every_line_is_counted_once(written: list[OutcomeRow]) -> None:
         for id_ in (ONE, GONE):
             counts = tally(folder, id_)
             for outcome in Outcome:
+                assert (id_ in told_of(folder, outcome)) == (counts[outcome] > 0)
                 found = [row for row in written if (row.id, row.outcome) == (id_, outcome)]
                 assert counts[outcome] == len(found)
 

@@ -8,6 +8,7 @@ import pytest
 from memspec_py.acts.relate import LINKS
 from memspec_py.errors import (
     AmbiguousId,
+    Invalid,
     MemspecError,
     NotActive,
     NotAllowed,
@@ -156,6 +157,17 @@ def test_the_operators_record_wants_the_override(store: TempStore) -> None:
         store.ms.unrelate(THEIRS, TWO, "supports")
     store.ms.unrelate(THEIRS, TWO, "supports", override_operator=True)
     assert edges(store, THEIRS) == {}
+
+
+def test_the_operator_links_without_an_override(store: TempStore) -> None:
+    """Their own record is theirs to link, and the source has to name somebody."""
+    store.ms.relate(THEIRS, TWO, "supports", source="human:ann")
+    store.ms.unrelate(THEIRS, TWO, "supports", source="human:ann")
+    assert edges(store, THEIRS) == {}
+    with pytest.raises(Invalid, match="nobody"):
+        store.ms.relate(ONE, TWO, "supports", source="unknown")
+    with pytest.raises(Invalid, match="nobody"):
+        store.ms.unrelate(ONE, TWO, "supports", source=" ")
 
 
 def test_an_edge_that_is_not_there_cannot_be_taken_away(store: TempStore) -> None:

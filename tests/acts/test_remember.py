@@ -70,6 +70,7 @@ def test_a_claim_is_found_again_at_once(store: TempStore) -> None:
     done = remember(
         store,
         "Tokens live for 15 minutes",
+        source="human:ada",
         type="decision",
         body="\r\nSigned.\r\n\r\nTwice.\r\n\r\n",
         tags=["auth", " tokens ", "auth", ""],
@@ -89,12 +90,13 @@ def test_a_claim_is_found_again_at_once(store: TempStore) -> None:
         "type": "decision",
         "state": "active",
         "created": "2026-01-01T00:00:00.000Z",
-        "source": "ada",
-        "source_kind": "agent",
+        "source": "human:ada",
+        "source_kind": "operator",
         "tags": ["auth", "tokens"],
         "scope": "web",
         "check_by": "2026-06-01T00:00:00.000Z",
-        "verified_with": "assertion",
+        "last_verified": "2026-01-01T00:00:00.000Z",
+        "verified_with": "operator",
         "pinned": "true",
         "refines": [an_id(1)],
         "supports": [an_id(2)],
@@ -102,7 +104,7 @@ def test_a_claim_is_found_again_at_once(store: TempStore) -> None:
         "valid_to": "2027-01-01T00:00:00.000Z",
         "ext": {"origin": {"pages": ["1", "2"]}},
     }
-    assert done.path == f"memory/decisions/{done.id}.md"
+    assert done.path == f"memory/operator/decisions/{done.id}.md"
     assert store.again().search("tokens minutes", scope="web").results[0].id == done.id
 
 

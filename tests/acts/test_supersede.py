@@ -439,11 +439,28 @@ def test_what_lies_in_the_wrong_folder_is_superseded_all_the_same(store: TempSto
     assert store.ms.doctor().findings == ()
 
 
-def test_an_odd_log_of_outcomes_is_no_obstacle(store: TempStore) -> None:
-    """It is telemetry: a folder in its place costs the receipt and not the act."""
-    (store.root / "outcomes.jsonl").mkdir()
-    assert supersede(store).superseded_ids == (OLD,)
-    (store.root / "outcomes.jsonl").rmdir()
+@pytest.mark.parametrize("way", [{}, {"body": "Marmots whistle."}, {"merge_from": [OTHER]}])
+@pytest.mark.parametrize("what", ["folder", "link", "link to nowhere"])
+def test_an_odd_log_of_outcomes_is_no_obstacle(
+    store: TempStore, what: str, way: dict[str, Any]
+) -> None:
+    """What stands in its place costs the receipt and not the act, and the reply says so."""
+    log = store.root / "outcomes.jsonl"
+    if what == "folder":
+        log.mkdir()
+    else:
+        log.symlink_to(store.home if what == "link" else "nowhere")
+    done = supersede(store, **way)
+    assert store.ms.get(done.superseded_ids[0]).record["state"] == "superseded"
+    (note,) = done.notes
+    assert note.startswith("the outcome could not be recorded: outcomes.jsonl: ")
+    log.rmdir() if what == "folder" else log.unlink()
+    assert supersede(store, THIRD).notes == ()
+    assert outcomes(store) == [(THIRD, "corrected")]
+
+
+def test_a_torn_line_of_the_log_is_closed_first(store: TempStore) -> None:
+    """So that the outcome stands on a line of its own."""
     (store.root / "outcomes.jsonl").write_text('{"id": "torn', encoding="utf-8")
     supersede(store, OTHER)
     lines = (store.root / "outcomes.jsonl").read_text(encoding="utf-8").splitlines()

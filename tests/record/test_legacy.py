@@ -156,4 +156,4 @@ def test_an_edit_of_a_0_7_2_file_keeps_every_other_byte(old_store: Memspec) -> N
         text = edit_text(copy.text, record, replace(record, tags=(*record.tags, "seen")))
         gone = [line for line in copy.text.splitlines() if line not in text.splitlines()]
         assert all(line.startswith(("tags:", "  - ")) for line in gone)
-        assert old_store.replace_text(copy, text).changed == ("tags",)
+        assert old_store.replace_text(copy, text, source="user").changed == ("tags",)
