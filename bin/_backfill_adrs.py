@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import click
 
 from memspec_py import Memspec, MemspecError, UsageError
-from memspec_py.cli.common import harmless
 from memspec_py.intake.adr import AdrFolder, AdrLinkKind, drafts
 from memspec_py.intake.adr_records import AdrRecords, records_of
+from memspec_py.render.text import harmless
 from memspec_py.report import as_json
 
 if TYPE_CHECKING:

@@ -29,15 +29,15 @@ def killed_everywhere(records: Iterable[Record], act: Callable[[Memspec], object
     two were seen.
     """
     with quick_folder() as folder:
-        fresh = _maker(folder, records)
+        fresh = maker(folder, records)
         untouched, done = fresh(), fresh()
         before = seen_in(untouched)
-        _run(done, act)
+        run(done, act)
         after = seen_in(done)
         assert before != after
         found = set()
         for point, store in crash_points(
-            fresh, lambda store: _run(store, act), ("before", "torn"), _CALLS
+            fresh, lambda store: run(store, act), ("before", "torn"), _CALLS
         ):
             now = seen_in(store)
             assert now in (before, after), point
@@ -66,12 +66,15 @@ def seen_in(store: TempStore) -> dict[str, str]:
     return seen
 
 
-def _maker(place: Path, records: Iterable[Record]) -> Callable[[], TempStore]:
+def maker(
+    place: Path, records: Iterable[Record], prepare: Callable[[Memspec], object] = Memspec.list
+) -> Callable[[], TempStore]:
+    """A maker of stores that all look the same: with these records, prepared in this way."""
     numbers = count()
     template = TempStore(place / "template")
     for record in records:
         template.put(record)
-    template.again().list()
+    prepare(template.again())
 
     def fresh() -> TempStore:
         here = place / f"store{next(numbers)}"
@@ -81,7 +84,8 @@ def _maker(place: Path, records: Iterable[Record]) -> Callable[[], TempStore]:
     return fresh
 
 
-def _run(store: TempStore, act: Callable[[Memspec], object]) -> None:
+def run(store: TempStore, act: Callable[[Memspec], object]) -> None:
+    """The act, on the store as another process would open it."""
     with Memspec.open(
         store.project, where=store.where, clock=store.clock, entropy=counting_entropy(9_000_000)
     ) as ms:
