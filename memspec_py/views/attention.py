@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.clock import instant
-from memspec_py.store.outcomes import Outcome, tally
+from memspec_py.store.outcomes import Outcome, told_of
 from memspec_py.store.usage import whole_log
 from memspec_py.views.brief import Brief
 
@@ -56,7 +56,7 @@ class _Row(NamedTuple):
 
 def attention_of(ws: Workspace, db: sqlite3.Connection) -> Attention:
     """Look through all active records, and through the usage receipts of this machine."""
-    log = whole_log(ws.root)
+    log = whole_log(ws.machine)
     rows = [_Row(*row) for row in db.execute(_LIVE, {"now": ws.now()})]
     return Attention(
         conflicts=tuple(_conflicts(db, ws.now())),
@@ -114,10 +114,11 @@ def _promoted(ws: Workspace, rows: Iterable[_Row], log: Log) -> list[Brief]:
             (row.type == "observation" or is_young_fact)
             and used is not None
             and used.sessions >= _PROMOTED_SESSIONS
-            and not tally(ws.root, row.id)[Outcome.DEAD_END]
         ):
             found.append(_brief(row, log))
-    return sorted(found, key=lambda one: (-(one.sessions or 0), one.id))
+    dead_ends = told_of(ws.machine, Outcome.DEAD_END) if found else set()
+    kept = [one for one in found if one.id not in dead_ends]
+    return sorted(kept, key=lambda one: (-(one.sessions or 0), one.id))
 
 
 def _brief(row: _Row, log: Log) -> Brief:

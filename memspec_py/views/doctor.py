@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from memspec_py.index.index import Index
 from memspec_py.record.frontmatter import Unreadable
@@ -22,11 +22,13 @@ from memspec_py.store import files, layout
 from memspec_py.store.gitignore import missing_lines
 from memspec_py.store.listing import list_records
 from memspec_py.store.unfinished import set_aside, unfinished
+from memspec_py.views.envelope import late_told
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
+    from memspec_py.layered import Layered
     from memspec_py.record.model import Record
     from memspec_py.workspace import Workspace
 
@@ -61,8 +63,12 @@ class Examined:
     fixed: tuple[str, ...] = ()
 
 
-def examine(ws: Workspace, *, fixed: tuple[str, ...] = ()) -> Examined:
-    """Look at everything in the store. Healthy means no error and no warning."""
+def examine(stores: Layered, *, fixed: tuple[str, ...] = ()) -> Examined:
+    """Look at everything in the primary store, and at how it stands to the other layers.
+
+    Healthy means no error and no warning. Nothing is written to the store.
+    """
+    ws = stores.primary
     checks: list[Check] = []
     every: list[Finding] = []
 
@@ -83,7 +89,15 @@ def examine(ws: Workspace, *, fixed: tuple[str, ...] = ()) -> Examined:
         "places", "each file's name and folder with its record", len(readable), _misplaced(readable)
     )
     add("ids", "each id with all others", len(by_id), _doubled(by_id))
-    add("edges", "each edge with the record it names", len(readable), _dangling(readable, by_id))
+    elsewhere = _elsewhere(ws)
+    dangling = _dangling(readable, by_id, elsewhere)
+    add("edges", "each edge with the record it names", len(readable), dangling)
+    if not stores.is_plain:
+        known = len(by_id.keys() | elsewhere)
+        doubled = _in_two_layers(stores, by_id, elsewhere)
+        add("layer ids", "each id with those of the other layers", known, doubled)
+        declared = len(stores.every) + len(stores.resolution.left_out)
+        add("layers", "each layer with what is here of it", declared, _layers(stores))
     add("evidence", "each attachment with its digest", attached, _evidence(ws, readable))
     add(
         "strays",
@@ -169,7 +183,9 @@ def _misplaced(readable: Mapping[str, Record]) -> Iterator[Finding]:
         proper = layout.path_of(record)
         folder, _, name = path.rpartition("/")
         if not f"{folder}/".startswith(f"{layout.folder_of(record)}/"):
-            message = f"a {record.state} {record.label} belongs in {layout.folder_of(record)}/"
+            article = "an" if record.state[0] in "aeiou" else "a"
+            what = f"{article} {record.state} {record.label}"
+            message = f"{what} belongs in {layout.folder_of(record)}/"
         elif name != f"{record.id}.md":
             message = f"the file should be named {record.id}.md, after its record"
         else:
@@ -195,11 +211,78 @@ def _doubled(by_id: Mapping[str, list[str]]) -> Iterator[Finding]:
             )
 
 
-def _dangling(readable: Mapping[str, Record], by_id: Mapping[str, list[str]]) -> Iterator[Finding]:
+_Copy: TypeAlias = "tuple[Workspace, str]"  # a layer, and the path of a record in it
+
+
+def _elsewhere(ws: Workspace) -> dict[str, list[_Copy]]:
+    """The records of the other layers by id, as their indexes have them."""
+    found: dict[str, list[_Copy]] = {}
+    for other in ws.beside:
+        for id_, path in other.read(lambda db: db.execute(_SHOWN).fetchall()):
+            found.setdefault(id_, []).append((other, path))
+    return found
+
+
+_SHOWN = "select id, path from records where shadowed = 0"
+
+
+def _in_two_layers(
+    stores: Layered, by_id: Mapping[str, list[str]], elsewhere: Mapping[str, list[_Copy]]
+) -> Iterator[Finding]:
+    """Ids that two layers have; with one store asked for, those that it has a part in."""
+    for id_ in sorted(elsewhere):
+        own = [(stores.primary, path) for path in by_id.get(id_, ())[:1]]
+        copies = sorted([*own, *elsewhere[id_]], key=lambda copy: stores.every.index(copy[0]))
+        if len(copies) < 2 or (not own and stores.resolution.narrowed is not None):
+            continue
+        (highest, _), *_ = copies
+        listed = " and ".join(f"{one.path_of(path)} (layer: {one.name})" for one, path in copies)
+        yield Finding(
+            code="id-in-two-layers",
+            severity=Severity.WARNING,
+            path=own[0][1] if own else "",
+            field="id",
+            message=f"{id_} is the id of {listed}; that of {highest.name!r}, the higher layer,"
+            " counts",
+            fix="remove all but one of them, or give the other records ids of their own",
+        )
+
+
+def _layers(stores: Layered) -> Iterator[Finding]:
+    """What this machine lacks of the layers."""
+    for absent in stores.resolution.left_out:
+        yield Finding(
+            code="layer-left-out",
+            severity=Severity.WARNING,
+            message=absent.message,
+            fix=absent.fix,
+        )
+    stale = stores.stale()
+    for late in stale.layers:
+        yield Finding(
+            code="layer-behind",
+            severity=Severity.NOTE,
+            message=late_told(late),
+            fix=f"bring the checkout up to date that {late.path} is in",
+        )
+    for sentence in stale.undecided:
+        yield Finding(
+            code="layer-undecided",
+            severity=Severity.NOTE,
+            message=sentence,
+            fix="look at its checkout with git",
+        )
+
+
+def _dangling(
+    readable: Mapping[str, Record],
+    by_id: Mapping[str, list[str]],
+    elsewhere: Container[str],
+) -> Iterator[Finding]:
     for path, record in readable.items():
         for edge in (*EdgeType, "answers"):
             for target in getattr(record, edge):
-                if target not in by_id:
+                if target not in by_id and target not in elsewhere:
                     yield Finding(
                         code="dangling-edge",
                         severity=Severity.WARNING,

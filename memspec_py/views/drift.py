@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from memspec_py.anchors.verdict import Drift
+    from memspec_py.layered import Layered
     from memspec_py.record.anchor import Anchor
     from memspec_py.store.resolve import Surroundings
     from memspec_py.views.hit import Hit
     from memspec_py.workspace import Workspace
 
-_KEYS = ("file", "sha", "repo", "symbol", "symbol_id", "lines", "span_id", "name", "value")
+_KEYS = {"file", "sha", "repo", "symbol", "symbol_id", "lines", "span_id", "name", "value"}
 
 
 class Watched(NamedTuple):
@@ -51,8 +52,18 @@ _IN_USE = (
 
 
 def anchored_hits(db: sqlite3.Connection, hits: Iterable[Hit]) -> list[Row]:
-    """Those of some hits that have anchors."""
+    """Those of some hits of one store that have anchors."""
     return _rows(db, _ON_PAGE, json.dumps([hit.path for hit in hits]))
+
+
+def anchored_page(
+    stores: Layered, dbs: Sequence[sqlite3.Connection], hits: Sequence[Hit]
+) -> list[Sequence[Row]]:
+    """Those of a page's hits that have anchors, layer by layer."""
+    return [
+        anchored_hits(db, [hit for hit in hits if hit.layer == stores.mark(store)])
+        for store, db in zip(stores.stores, dbs, strict=True)
+    ]
 
 
 def anchored_records(db: sqlite3.Connection, now: str) -> list[Row]:
@@ -66,17 +77,14 @@ def _rows(db: sqlite3.Connection, query: str, value: str) -> list[Row]:
         return []
     from memspec_py.record.anchor import Anchor
 
-    # The front matter of each as JSON; one text for all is read twice as fast as each by itself.
-    lists = json.loads(f"[{','.join(anchors for *_, anchors in found)}]")
-    return [
-        Row(
-            id_,
-            label,
-            title,
-            tuple(Anchor(**{key: item[key] for key in _KEYS if key in item}) for item in items),
-        )
-        for (id_, label, title, _), items in zip(found, lists, strict=True)
-    ]
+    # Many records may have the same anchors, and one JSON text is read faster than many.
+    texts = list(dict.fromkeys([text for _, _, _, text in found]))
+    lists = json.loads(f"[{','.join(texts)}]")
+    anchors = {
+        text: tuple(Anchor(**{key: item[key] for key in _KEYS & item.keys()}) for item in items)
+        for text, items in zip(texts, lists, strict=True)
+    }
+    return [Row(id_, label, title, anchors[text]) for id_, label, title, text in found]
 
 
 def watched(
@@ -149,10 +157,14 @@ def marks(drift: Sequence[Drift]) -> Marks:
 
 
 def with_drift(
-    ws: Workspace, where: Surroundings, hits: Sequence[Hit], rows: Sequence[Row]
+    stores: Layered, hits: Sequence[Hit], rows: Sequence[Sequence[Row]]
 ) -> tuple[Hit, ...]:
-    """The hits of a page, each with the verdicts on its anchors."""
-    found = {one.id: marks(one.drift)._asdict() for one in watched(ws, where, rows)}
+    """The hits of a page, each with the verdicts on its anchors; ``rows`` are those by layer."""
+    found = {
+        one.id: marks(one.drift)._asdict()
+        for store, some in zip(stores.stores, rows, strict=True)
+        for one in watched(store, stores.where, some)
+    }
     return tuple(hit._replace(**found[hit.id]) if hit.id in found else hit for hit in hits)
 
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from memspec_py.anchors.verdict import Drift
+    from memspec_py.index.across import Reached
     from memspec_py.index.rank import Score
-    from memspec_py.index.search import Reached
     from memspec_py.store.usage import Use
 
 _PREVIEW_CHARS = 160
@@ -29,8 +29,8 @@ class Hit(NamedTuple):
     ``stale`` is computed from ``check_by`` now. ``drifted`` says that an anchor has drifted or is
     gone, ``anchor_unchecked`` that one could not be checked; ``drift`` has the verdict on each
     anchor, and is None without any. ``links`` has the non-empty edge lists.
-    ``score`` is only filled by ``--explain``, ``expanded_via`` only for records reached along an
-    edge.
+    ``layer`` is the store layer the record is in, where that is not the primary one. ``score`` is
+    only filled by ``--explain``, ``expanded_via`` only for records reached along an edge.
     """
 
     id: str
@@ -67,6 +67,7 @@ class Hit(NamedTuple):
     drifted: bool = False
     anchor_unchecked: bool = False
     drift: tuple[Drift, ...] | None = None
+    layer: str | None = None
 
 
 def hit_of(
@@ -78,6 +79,7 @@ def hit_of(
     score: Score | None = None,
     via: Reached | None = None,
     use: Use | None = None,
+    layer: str | None = None,
 ) -> Hit:
     """The hit for one row of the index."""
     path, kind, label, state, check_by, text, body = db.execute(
@@ -116,6 +118,7 @@ def hit_of(
         sessions=use.sessions if use else None,
         expanded_via=_via(via),
         score=_parts(score),
+        layer=layer,
     )
 
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from memspec_py.errors import UsageError
 from memspec_py.index.search import bindable
 from memspec_py.record.words import State, Type, Witness
-from memspec_py.views.drift import anchored_hits, with_drift
+from memspec_py.views.drift import anchored_page, with_drift
 from memspec_py.views.envelope import Envelope, envelope
 from memspec_py.views.hit import Hit, hit_of
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Sequence
 
-    from memspec_py.store.resolve import Surroundings
+    from memspec_py.layered import Layered
     from memspec_py.views.drift import Row
-    from memspec_py.workspace import Workspace
 
 MOST_LISTED = 1_000
 _TYPES = (*(type_.value for type_ in Type), "observation", "question")
@@ -56,14 +56,14 @@ class ListReply:
     circumstances: Envelope
 
 
-def list_records(ws: Workspace, wanted: Selection, where: Surroundings) -> ListReply:
+def list_records(stores: Layered, wanted: Selection) -> ListReply:
     """The records that fit, newest first and by id within one instant.
 
     Raises ``UsageError`` for a filter value that no record can have.
     """
     _check(wanted)
-    reply, rows = ws.read(lambda db: _page(ws, db, wanted))
-    return replace(reply, results=with_drift(ws, where, reply.results, rows))
+    reply, rows = stores.read(lambda dbs: _page(stores, dbs, wanted))
+    return replace(reply, results=with_drift(stores, reply.results, rows))
 
 
 def _check(wanted: Selection) -> None:
@@ -79,27 +79,59 @@ def _check(wanted: Selection) -> None:
         raise UsageError(f"limit should be 1 to {MOST_LISTED} and offset not negative")
 
 
-def _page(ws: Workspace, db: sqlite3.Connection, wanted: Selection) -> tuple[ListReply, list[Row]]:
-    """The page without drift, and the anchors of its records."""
-    now = ws.now()
-    clause, values = _clause(wanted, now)
-    total: int = db.execute(f"select count(*) from shown r where {clause}", values).fetchone()[0]
-    keys = db.execute(
-        f"select r.key from shown r where {clause}"
-        " order by r.created desc, r.id desc limit :limit offset :offset",
-        {**values, "limit": wanted.limit, "offset": wanted.offset},
-    ).fetchall()
-    end = wanted.offset + len(keys)
-    hits = tuple(hit_of(db, key, now) for (key,) in keys)
+def _page(
+    stores: Layered, dbs: Sequence[sqlite3.Connection], wanted: Selection
+) -> tuple[ListReply, list[Sequence[Row]]]:
+    """The page without drift, and the anchors of its records by layer."""
+    now = stores.primary.now()
+    total, page = _matching(dbs, wanted, now)
+    end = wanted.offset + len(page)
+    hits = tuple(
+        hit_of(dbs[position], key, now, layer=stores.mark(stores.stores[position]))
+        for position, key in page
+    )
     reply = ListReply(
-        count=len(keys),
+        count=len(page),
         total=total,
         offset=wanted.offset,
         next_offset=end if end < total else None,
         results=hits,
-        circumstances=envelope(ws, db),
+        circumstances=envelope(stores, dbs),
     )
-    return reply, anchored_hits(db, hits)
+    return reply, anchored_page(stores, dbs, hits)
+
+
+def _matching(
+    dbs: Sequence[sqlite3.Connection], wanted: Selection, now: str
+) -> tuple[int, list[tuple[int, int]]]:
+    """How many records fit, and the page of them: layer and key of each, newest first."""
+    clause, values = _clause(wanted, now)
+    if len(dbs) == 1:
+        total: int = (
+            dbs[0].execute(f"select count(*) from shown r where {clause}", values).fetchone()[0]
+        )
+        keys = dbs[0].execute(
+            f"select r.key from shown r where {clause}"
+            " order by r.created desc, r.id desc limit :limit offset :offset",
+            {**values, "limit": wanted.limit, "offset": wanted.offset},
+        )
+        return total, [(0, key) for (key,) in keys]
+    fitting: list[tuple[str, str, int, int]] = []
+    higher: set[str] = set()
+    for position, db in enumerate(dbs):
+        fitting += [
+            (created, id_, position, key)
+            for created, id_, key in db.execute(
+                f"select r.created, r.id, r.key from shown r where {clause}", values
+            )
+            if id_ not in higher
+        ]
+        # A record that a higher layer has counts as that layer's, whatever its state is there.
+        if position + 1 < len(dbs):
+            higher.update(id_ for (id_,) in db.execute("select id from records"))
+    fitting.sort(reverse=True)
+    page = fitting[wanted.offset : wanted.offset + wanted.limit]
+    return len(fitting), [(position, key) for _, _, position, key in page]
 
 
 def _clause(wanted: Selection, now: str) -> tuple[str, dict[str, object]]:

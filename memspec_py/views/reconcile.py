@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from memspec_py.anchors.git import Git
     from memspec_py.anchors.verdict import Drift
+    from memspec_py.layered import Layered
     from memspec_py.store.resolve import Surroundings
     from memspec_py.views.drift import Watched
-    from memspec_py.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,18 +43,20 @@ class Reconciled:
 
 
 def reconcile(
-    ws: Workspace,
-    where: Surroundings,
+    stores: Layered,
     *,
     since: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reconciled:
-    """Check every anchor against the files as they are here, uncommitted edits included.
+    """Check the anchors of the primary store against the files here, uncommitted edits included.
 
     Raises ``UsageError`` for a ``since`` that is no commit of the project's repository.
     """
+    ws, where = stores.primary, stores.where
     past = None if since is None else _Since(ws.project, where, since)
-    rows, circumstances = ws.read(lambda db: (anchored_records(db, ws.now()), envelope(ws, db)))
+    rows, circumstances = ws.read(
+        lambda db: (anchored_records(db, ws.now()), envelope(stores, [db], [ws]))
+    )
     every = watched(ws, where, rows, default_branch=False, progress=progress)
     by = sorted_by_verdict(every)
     candidates, earlier = by.drifted, 0

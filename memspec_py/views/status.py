@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator, Mapping
 
-    from memspec_py.store.resolve import Surroundings
-    from memspec_py.workspace import Workspace
+    from memspec_py.layered import Layered
 
 _MOST_SHOWN = 10
 
@@ -76,15 +75,14 @@ class Status:
     circumstances: Envelope
 
 
-def status(
-    ws: Workspace, where: Surroundings, progress: Callable[[int, int], None] | None = None
-) -> Status:
-    """Count everything, from a current index, and check every anchor in one pass.
+def status(stores: Layered, progress: Callable[[int, int], None] | None = None) -> Status:
+    """Count everything in the primary store, and check every anchor of it in one pass.
 
     ``progress`` is told how many anchored files of how many were looked at.
     """
-    found, rows = ws.read(lambda db: (_status(ws, db), anchored_records(db, ws.now())))
-    return _with_drift(found, watched(ws, where, rows, progress=progress))
+    ws = stores.primary
+    found, rows = ws.read(lambda db: (_status(stores, db), anchored_records(db, ws.now())))
+    return _with_drift(found, watched(ws, stores.where, rows, progress=progress))
 
 
 def _with_drift(found: Status, every: list[Watched]) -> Status:
@@ -106,7 +104,8 @@ _IN_USE = f"{_ALIVE} and state in ('active', 'open')"
 _STALE = f"{_ALIVE} and kind = 'claim' and state = 'active' and check_by <= :now"
 
 
-def _status(ws: Workspace, db: sqlite3.Connection) -> Status:
+def _status(stores: Layered, db: sqlite3.Connection) -> Status:
+    ws = stores.primary
     now = {"now": ws.now()}
 
     def number(condition: str) -> int:
@@ -149,7 +148,7 @@ def _status(ws: Workspace, db: sqlite3.Connection) -> Status:
         promotion_count=len(attention.promotion),
         promotion_candidates=attention.promotion[:_MOST_SHOWN],
         receipts_since=attention.receipts_since,
-        circumstances=envelope(ws, db),
+        circumstances=envelope(stores, [db], [ws]),
     )
 
 

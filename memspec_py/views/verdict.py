@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memspec_py.index.across import scopes_like
 from memspec_py.index.coverage import Verdict, carried, judge
-from memspec_py.index.search import scopes_like
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from memspec_py.index.query import Query
     from memspec_py.index.search import Filters, Found, Hidden
 
 
 def coverage_of(
-    db: sqlite3.Connection,
+    dbs: Sequence[sqlite3.Connection],
     query: Query,
-    page: Sequence[Found],
-    filters: Filters,
+    page: Sequence[tuple[int, Found]],
+    filters: Sequence[Filters],
     kept_back: Hidden,
     filter_names: Mapping[str, str],
 ) -> Verdict:
-    """The verdict, with whatever could explain an empty or thin page.
+    """The verdict on all layers, with whatever could explain an empty or thin page.
 
     ``filter_names`` has what the filters by ``type`` and ``as_of`` are called where one asks.
     """
@@ -31,18 +31,23 @@ def coverage_of(
         note = "the query has no word to search for; `memspec list` shows every record"
         return Verdict("none", note)
     if page:
-        verdict, note = judge(db, query, page, carried(db, query, page))
+        verdict, note = judge(dbs, query, page, carried(dbs, query, page))
     else:
         verdict, note = "none", "no active record matches"
     notes = [note]
     if verdict != "ok":
         notes += _reasons(filter_names, kept_back)
-        notes += _scope_notes(db, filters, kept_back)
-    elif filters.scope is not None:
-        notes.append(f"scope: {filters.scope}")
+        notes += _scope_notes(dbs, filters, kept_back)
+    elif scopes_of(filters):
+        notes.append(f"scope: {', '.join(scopes_of(filters))}")
     if query.left_out:
         notes.append(f"only the first {len(query.terms)} distinct terms were used")
     return Verdict(verdict, "; ".join(notes))
+
+
+def scopes_of(filters: Iterable[Filters]) -> list[str]:
+    """The scopes that are searched, each once; in each layer it may be another."""
+    return list(dict.fromkeys(its.scope for its in filters if its.scope is not None))
 
 
 def _reasons(filter_names: Mapping[str, str], kept_back: Hidden) -> list[str]:
@@ -59,17 +64,20 @@ def _matching(count: int) -> str:
     return "1 matching record is" if count == 1 else f"{count} matching records are"
 
 
-def _scope_notes(db: sqlite3.Connection, filters: Filters, kept_back: Hidden) -> list[str]:
+def _scope_notes(
+    dbs: Sequence[sqlite3.Connection], filters: Sequence[Filters], kept_back: Hidden
+) -> list[str]:
     """What the scope hides, and a scope with nearly the name that was asked for."""
     notes = []
+    wanted = scopes_of(filters)
     if kept_back.scope:
         notes.append(f"{_matching(kept_back.scope)} of another scope")
-    if filters.scope is None and not kept_back.scope:
+    if not wanted and not kept_back.scope:
         return notes
-    if filters.scope is not None:
-        notes.append(f"scope: {filters.scope}")
-    names = [name for name in scopes_like(db) if name != filters.scope]
-    near = _near_names(filters.scope, names)
+    if wanted:
+        notes.append(f"scope: {', '.join(wanted)}")
+    names = [name for name in scopes_like(dbs) if name not in wanted]
+    near = [name for scope in wanted for name in _near_names(scope, names)]
     if near:
         notes.append(f"did you mean --scope {near[0]}")
     elif names and kept_back.scope:
@@ -77,8 +85,8 @@ def _scope_notes(db: sqlite3.Connection, filters: Filters, kept_back: Hidden) ->
     return notes
 
 
-def _near_names(wanted: str | None, names: Sequence[str]) -> list[str]:
-    if wanted is None or not names:
+def _near_names(wanted: str, names: Sequence[str]) -> list[str]:
+    if not names:
         return []
     from difflib import get_close_matches
 

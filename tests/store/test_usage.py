@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memspec_py.store.usage import Log, Receipt, uses_of, whole_log, write_receipt
+from memspec_py.store.usage import Log, Receipt, Use, demand, uses_of, whole_log, write_receipt
 from memspec_py.testing import TempStore, a_record, an_id
 
 if TYPE_CHECKING:
@@ -126,3 +126,26 @@ def test_lines_of_parallel_writers_do_not_mix(store: TempStore) -> None:
     for thread in threads:
         thread.join()
     assert len(rows(store)) == 4 * 50 * 2
+
+
+def test_demand_counts_sittings_of_late(store: TempStore) -> None:
+    """A session once, a day once where no session is known; what was booted never."""
+    shown = (
+        *(("s1", DAY.format(9), "cli"), ("s1", DAY.format(9), "mcp"), ("s2", DAY.format(8), "cli")),
+        *((None, DAY.format(7), "cli"), (None, DAY.format(7), "cli"), (None, DAY.format(6), "cli")),
+        *(("s3", DAY.format(1), "cli"), ("s4", DAY.format(10), "context")),
+    )
+    for session, at, surface in shown:
+        write_receipt(store.root, Receipt((an_id(1),), at, '"id": "x", "at": "', surface, session))
+    assert demand(store.root, DAY.format(5)) == {an_id(1): (Use(DAY.format(10), 3), 4)}
+    assert uses_of(store.root, [an_id(1)]) == {an_id(1): Use(DAY.format(10), 3)}
+    assert whole_log(store.root) == Log({an_id(1): Use(DAY.format(10), 3)}, DAY.format(1))
+
+
+def test_demand_passes_over_what_is_no_receipt(store: TempStore) -> None:
+    """Torn lines, other versions' lines and a log that is not there."""
+    assert demand(store.root, DAY.format(1)) == {}
+    write_receipt(store.root, Receipt((an_id(2),), DAY.format(2), "q", "cli", 'a "b" \U0001f4a9'))
+    with (store.root / "usage.jsonl").open("ab") as log:
+        log.write(b'{"id": "x", "retrieved_at": "y"}\nnonsense\n\xff\n{"id": "torn", "at": "2026')
+    assert demand(store.root, DAY.format(1)) == {an_id(2): (Use(DAY.format(2), 1), 1)}

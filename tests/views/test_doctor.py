@@ -1,23 +1,28 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from memspec_py.errors import NotAllowed
 from memspec_py.index import db as file
 from memspec_py.record.model import Evidence, State
 from memspec_py.record.parse import print_record
-from memspec_py.store import journal
+from memspec_py.store import journal, layout
 from memspec_py.store.files import digest
+from memspec_py.store.gitignore import keep_current
 from memspec_py.store.lock import StoreLock
 from memspec_py.testing import TempStore, a_record, an_id
 from tests.faults import needs_fork
+from tests.store.situations import Situation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from memspec_py.record.model import Record
     from memspec_py.views.doctor import Examined
 
 
@@ -157,6 +162,17 @@ def test_a_subfolder_of_the_right_folder_is_right(store: TempStore) -> None:
     assert store.again().search("harbour").count == 2
 
 
+def test_a_record_in_the_wrong_folder_is_told_where_it_belongs(store: TempStore) -> None:
+    """In a sentence."""
+    _misplaced(store)
+    store.write(f"memory/facts/{an_id(3)}.md", print_record(a_record(3, state=State.RETIRED)))
+    said = [one.message for one in store.again().doctor().findings if one.code == "misplaced"]
+    assert sorted(said) == [
+        "a retired fact belongs in archive/",
+        "an active fact belongs in memory/facts/",
+    ]
+
+
 @pytest.mark.parametrize(
     ("spoil", "code"),
     [
@@ -268,3 +284,131 @@ def test_a_change_that_was_set_aside_is_told_until_somebody_looked(store: TempSt
     assert "set-aside-change" in codes(examined)
     assert kept.exists()
     assert not examined.healthy
+
+
+# Several layers
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Situation:
+    """A project with a sound store to write to, between a team's store and a shared one."""
+    made = Situation(tmp_path).make("""
+        store ~/p/mine
+        store ~/team
+        store ~/shared
+        pointer ~/p : mine mine rw 5, team ../team ro 10, shared ../shared ro
+    """)
+    assert keep_current(made.path("~/p/mine/.memspec"))
+    return made
+
+
+def _put(scene: Situation, at: str, record: Record) -> Path:
+    path = scene.path(at) / ".memspec" / layout.path_of(record)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(print_record(record), encoding="utf-8")
+    return path
+
+
+def _bytes_below(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def _examined(scene: Situation, store: str | None = None) -> Examined:
+    with closing(scene.open("~/p", store=store)) as memspec:
+        return memspec.doctor()
+
+
+@pytest.mark.parametrize(
+    ("places", "counts"),
+    [
+        (("~/team", "~/p/mine"), "team"),
+        (("~/p/mine", "~/shared"), "mine"),
+        (("~/team", "~/shared"), "team"),
+        (("~/team", "~/p/mine", "~/shared"), "team"),
+    ],
+)
+def test_an_id_of_several_layers_is_told_with_each_file_and_which_counts(
+    scene: Situation, places: tuple[str, ...], counts: str
+) -> None:
+    """Higher layers first, whichever of them is the one to write to, or if none is."""
+    files = [_put(scene, at, a_record(7, title=f"Seven of {at}")) for at in places]
+    examined = _examined(scene)
+    (found,) = [one for one in examined.findings if one.code == "id-in-two-layers"]
+    listed = " and ".join(
+        f"{file} (layer: {at.rpartition('/')[2]})" for file, at in zip(files, places, strict=True)
+    )
+    assert found.message == (
+        f"{an_id(7)} is the id of {listed}; that of {counts!r}, the higher layer, counts"
+    )
+    assert (found.severity, found.field, examined.healthy) == ("warning", "id", False)
+    assert bool(found.path) is ("~/p/mine" in places)
+    with closing(scene.open("~/p")) as memspec:
+        assert memspec.get(an_id(7)).title == f"Seven of {places[0]}"
+
+
+def test_a_store_by_name_is_told_of_its_own_ids_only(scene: Situation) -> None:
+    """What two other layers share is no matter of the one that was asked for."""
+    _put(scene, "~/team", a_record(7))
+    _put(scene, "~/shared", a_record(7))
+    assert "id-in-two-layers" not in codes(_examined(scene, "mine"))
+    assert "id-in-two-layers" in codes(_examined(scene, "shared"))
+
+
+def test_layers_that_are_left_out_are_told(scene: Situation) -> None:
+    """Each with what is to be done about it; a store that lacks one needs attention."""
+    scene.make("pointer ~/p : mine mine rw, gone ../gone ro, theirs ../shared rw")
+    examined = _examined(scene)
+    told = [one for one in examined.findings if one.code == "layer-left-out"]
+    assert [one.message.partition(":")[0] for one in told] == [
+        "layer 'gone' is left out",
+        "layer 'theirs' is left out",
+    ]
+    assert [str(one.fix).split()[0] for one in told] == ["clone", "to"]
+    assert not examined.healthy
+    check = next(one for one in examined.checks if one.name == "layers")
+    assert (check.count, check.findings) == (3, 2)
+    scene.make("pointer ~/p : mine mine rw")
+    assert _examined(scene).healthy
+
+
+def test_a_layer_that_is_behind_is_told_as_a_note(scene: Situation) -> None:
+    """Nothing is wrong with the store for that."""
+    scene.make("""
+        git ~/team
+        commit ~/team
+        clone ~/copy of ~/team
+        pointer ~/p : mine mine rw, team ../copy ro
+    """)
+    assert "layer-behind" not in codes(_examined(scene))
+    scene.make("commit ~/team\nfetch ~/copy")
+    examined = _examined(scene)
+    (found,) = [one for one in examined.findings if one.code == "layer-behind"]
+    assert found.message.startswith("layer 'team' is 1 commit behind")
+    assert (found.severity, examined.healthy) == ("note", True)
+
+
+def test_a_layer_that_is_only_read_is_examined_and_not_written_to(scene: Situation) -> None:
+    """By its name; what is wrong in it is found, and mending is for its own checkout."""
+    broken = scene.path("~/team/.memspec/memory/facts") / f"{an_id(8)}.md"
+    broken.write_text("---\nid: x\n---\n# T\n", encoding="utf-8")
+    scene.path("~/team/.memspec/memory/facts/.tmp-1-2-3").write_bytes(b"half")
+    before = _bytes_below(scene.path("~/team"))
+    examined = _examined(scene, "team")
+    assert examined.store == str(scene.path("~/team/.memspec"))
+    assert {"bad-id", "stray-file"} <= codes(examined)
+    with (
+        closing(scene.open("~/p", store="team")) as memspec,
+        pytest.raises(NotAllowed, match="is read-only"),
+    ):
+        memspec.doctor(fix=True)
+    assert _bytes_below(scene.path("~/team")) == before
+
+
+def test_an_edge_into_another_layer_does_not_dangle(scene: Situation) -> None:
+    """Whichever layer is asked; one that no layer has does."""
+    theirs = an_id(2)
+    _put(scene, "~/p/mine", a_record(7, refines=(theirs,)))
+    _put(scene, "~/shared", a_record(8, refines=(an_id(1),), supports=(an_id(99),)))
+    assert "dangling-edge" not in codes(_examined(scene))
+    (found,) = [one for one in _examined(scene, "shared").findings if one.code == "dangling-edge"]
+    assert an_id(99) in found.message

@@ -9,8 +9,8 @@ import pytest
 
 from memspec_py.anchors.blob import blob_id
 from memspec_py.anchors.resolve import Resolved, resolve_anchor
-from memspec_py.cli.hits import hit_lines
 from memspec_py.record.model import Anchor, Kind, State, Type, Witness
+from memspec_py.render.hits import hit_lines
 from memspec_py.report import as_json
 from memspec_py.store.resolve import Surroundings
 from memspec_py.testing import TempStore, a_record, an_id
