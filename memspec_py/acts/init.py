@@ -15,15 +15,21 @@ from memspec_py.store.resolve import enclosing_store
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from memspec_py.acts.set_up import FileChange
     from memspec_py.store.resolve import Surroundings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initialized:
-    """A store and what ``init`` made in it; nothing when it was complete already."""
+    """A store and what ``init`` made in it; nothing when it was complete already.
+
+    ``files`` are those of agents' harnesses outside of it, if any were asked for, by their names.
+    """
 
     store: str
     created: tuple[str, ...]
+    harnesses: tuple[str, ...] = ()
+    files: tuple[FileChange, ...] = ()
 
 
 def init(folder: Path, where: Surroundings, *, force: bool = False) -> Initialized:
