@@ -9,6 +9,8 @@ import click
 # Each module has its click command under the name `command`.
 _MODULES = {
     "drift": "tests.bench.drift",
+    "hooks": "tests.bench.hooks",
+    "mcp": "tests.bench.mcp",
     "near": "tests.bench.near",
     "readers": "tests.bench.readers",
     "retrieval": "tests.bench.retrieval",

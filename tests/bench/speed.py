@@ -40,7 +40,7 @@ from memspec_py.store.layout import LOCAL, RECORD_FOLDERS, STORE_NAME
 from tests.bench.stores import make_store, queries, record_number, write_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from memspec_py.anchors.verdict import Drift
 
@@ -60,8 +60,19 @@ OTHER_SEED = 2  # claims to remember come from another invented project, so none
 WARM_TIMES, REMEMBER_TIMES, COLD_TIMES = 1.4, 2.0, 3.0
 ANCHORS, ANCHORED_FILES, SEARCHES = 1_000, 200, 10  # searches in each round
 CHECK_TIMES, DRIFT_MORE_MS = 1.5, 15.0
+WATCHED_MORE_MS = 3.0  # what a search does beside its query: whether the index is current, drift
 REFRESH_TIMES, REFRESH_MORE_MS, QUERY_TIMES, MEMORY_MB = 1.5, 20.0, 2.0, 60.0
 NOT_IMPORTED = ("sqlite_utils", "jsonschema", "ruamel", "ulid", "frontmatter")
+
+# What is measured beside the floors, and judged by them.
+_NO_FLOORS = (
+    "warm search",
+    "remember",
+    "cold build",
+    "refresh",
+    "search, open store",
+    "search, watched store",
+)
 
 _FLOOR_TABLES = """
 pragma journal_mode = off;
@@ -190,7 +201,7 @@ def insert_rows(rows: Sequence[tuple[int, str, str, str]], database: Path) -> No
         db.execute("commit")
 
 
-class _Timed:
+class Timed:
     """Something that takes times, and runs commands in a clean environment."""
 
     def __init__(self, work: Path, rounds: int) -> None:
@@ -217,7 +228,7 @@ class _Timed:
         self._times[name].append((time.perf_counter() - started) * 1000)
 
 
-class Bench(_Timed):
+class Bench(Timed):
     """The measurements on stores of one size, in a folder of their own."""
 
     def __init__(self, count: int, kept: Path, work: Path, rounds: int) -> None:
@@ -237,14 +248,14 @@ class Bench(_Timed):
         self._build_rounds()
         time.sleep(SETTLE_SECONDS)
         for project in (self._read_project, self._write_project):
-            self._run([*_memspec(), "search", self._questions[0]], project)
+            self._run([*memspec_command(), "search", self._questions[0]], project)
         self._process_rounds()
         self._inner_rounds()
         self._refresh_rounds()
         found = SizeReport(self._count, self._medians())
         found.measures = self._measures(found.floors)
         found.imported = self._imports()
-        for name in ("warm search", "remember", "cold build", "refresh", "search, open store"):
+        for name in _NO_FLOORS:
             del found.floors[name]
         return found
 
@@ -258,7 +269,7 @@ class Bench(_Timed):
             self._time("reading all files", read_files, paths)
             self._time("inserting all rows", insert_rows, rows, self._floor_database)
             index.unlink(missing_ok=True)
-            search = [*_memspec(), "search", self._questions[0]]
+            search = [*memspec_command(), "search", self._questions[0]]
             self._time("cold build", self._run, search, self._write_project)
 
     def _process_rounds(self) -> None:
@@ -280,8 +291,8 @@ class Bench(_Timed):
                     [*python, both, *given],
                     self._read_project,
                 ),
-                ("warm search", [*_memspec(), "search", question], self._read_project),
-                ("remember", [*_memspec(), *written], self._write_project),
+                ("warm search", [*memspec_command(), "search", question], self._read_project),
+                ("remember", [*memspec_command(), *written], self._write_project),
             ):
                 if number == 0:
                     self._run(command, project)  # fills the caches of the system
@@ -292,12 +303,15 @@ class Bench(_Timed):
         """Searches of a store that stays open, each beside its floors."""
         with (
             Memspec.open(self._read_project) as memspec,
+            Memspec.open(self._read_project, watch=True) as watched,
             closing(sqlite3.connect(memspec.root / LOCAL / INDEX_NAME)) as db,
         ):
             memspec.search("open")
+            watched.search("open")
             for question in self._questions:
                 expression = parse_query(question, Limits().query_terms).any_term()
                 self._time("search, open store", memspec.search, question)
+                self._time("search, watched store", watched.search, question)
                 self._time("listing", list_files, self._root, RECORD_FOLDERS)
                 self._time("raw FTS query", raw_query, db, expression)
 
@@ -359,6 +373,13 @@ class Bench(_Timed):
                 f"listing + {QUERY_TIMES} x raw FTS query",
             ),
             Measure(
+                "search, watched store, p50",
+                "ms",
+                times["search, watched store"],
+                QUERY_TIMES * times["raw FTS query"] + WATCHED_MORE_MS,
+                f"{QUERY_TIMES} x raw FTS query + {WATCHED_MORE_MS:.0f} ms",
+            ),
+            Measure(
                 "peak memory of a warm search",
                 "MB",
                 self._peak_memory(),
@@ -370,7 +391,14 @@ class Bench(_Timed):
     def _imports(self) -> list[str]:
         """Every module that a warm search imports."""
         done = subprocess.run(
-            [sys.executable, "-X", "importtime", *_memspec()[1:], "search", self._questions[0]],
+            [
+                sys.executable,
+                "-X",
+                "importtime",
+                *memspec_command()[1:],
+                "search",
+                self._questions[0],
+            ],
             cwd=self._read_project,
             env=self._environment,
             capture_output=True,
@@ -389,7 +417,15 @@ class Bench(_Timed):
             "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
         )
-        command = [sys.executable, "-S", "-c", code, *_memspec(), "search", self._questions[0]]
+        command = [
+            sys.executable,
+            "-S",
+            "-c",
+            code,
+            *memspec_command(),
+            "search",
+            self._questions[0],
+        ]
         unit = 1 if sys.platform == "darwin" else 1024
         peaks = [
             int(
@@ -418,16 +454,17 @@ def read_and_hash(paths: Sequence[str]) -> list[str]:
     return ids
 
 
-class AnchorBench(_Timed):
+class AnchorBench(Timed):
     """What anchors cost: one repository, and claims that each depend on one whole file of it.
 
-    ``plain`` has the same claims without anchors; in ``drifted`` one file was changed and pushed.
+    ``plain`` has the same claims without anchors; in ``drifted`` one file was changed and pushed,
+    in ``edited`` it was then changed again, so that git has to show what the branch has.
     """
 
     def __init__(self, work: Path, rounds: int) -> None:
         super().__init__(work, rounds)
-        self._plain, self._anchored, self._drifted = (
-            work / name for name in ("plain", "anchored", "drifted")
+        self._plain, self._anchored, self._drifted, self._edited = (
+            work / name for name in ("plain", "anchored", "drifted", "edited")
         )
         files = [f"src/module_{number}.py" for number in range(ANCHORED_FILES)]
         for number, file in enumerate(files):
@@ -446,7 +483,8 @@ class AnchorBench(_Timed):
             self._plain,
             (replace(one, anchors=(), verified_with=Witness.ASSERTION) for one in claims),
         )
-        shutil.copytree(self._anchored, self._drifted)
+        for copy in (self._drifted, self._edited):
+            shutil.copytree(self._anchored, copy)
 
     def report(self) -> SizeReport:
         """Measure everything."""
@@ -455,20 +493,24 @@ class AnchorBench(_Timed):
             Memspec.open(self._plain) as plain,
             Memspec.open(self._anchored) as anchored,
             Memspec.open(self._drifted) as drifted,
+            Memspec.open(self._edited) as edited,
         ):
-            question = self._question(anchored, drifted)
+            question = self._question(anchored, drifted, edited)
             plain.search(question)
+            listed = str(anchored.root)
             if any(one.verdict != "unchanged" for drift in self._check().values() for one in drift):
                 raise click.ClickException("an anchor of unchanged files is not unchanged")
             for _ in range(self._rounds):
+                self._time("listing the store", list_files, listed, RECORD_FOLDERS)
                 self._time("reading and hashing", read_and_hash, self._paths)
-                self._time("git rev-parse HEAD", self._run, _HEAD, self._anchored)
                 self._time("checking", self._check)
                 self._time("reconcile", anchored.reconcile)
+                self._time("git rev-parse HEAD", self._run, _HEAD, self._anchored)
                 for _ in range(SEARCHES):
                     self._time("search without anchors", plain.search, question)
                     self._time("search, ten anchored hits", anchored.search, question)
                     self._time("search, one of them drifted", drifted.search, question)
+                    self._time("search, one of them edited", edited.search, question)
         found = SizeReport(ANCHORS, self._medians(), subject="anchors")
         found.measures = self._measures(found.floors)
         del found.floors["checking"], found.floors["reconcile"]
@@ -479,19 +521,22 @@ class AnchorBench(_Timed):
             self._anchors, project=self._anchored, env=self._environment, default_branch=False
         )
 
-    def _question(self, anchored: Memspec, drifted: Memspec) -> str:
-        """A question with ten anchored hits; the file of the first is changed in ``drifted``."""
+    def _question(self, anchored: Memspec, drifted: Memspec, edited: Memspec) -> str:
+        """A question with ten anchored hits; the file of the first is changed in the copies."""
         for question in queries(QUESTIONS, ANCHORS):
             hits = anchored.search(question).results
             if len(hits) == 10 and all(hit.drift and not hit.drifted for hit in hits):
                 break
         else:
             raise click.ClickException("no question has ten anchored hits")
-        changed = self._drifted / (hits[0].drift or ())[0].file
-        changed.write_text("# Nothing is left.\n", encoding="utf-8")
-        self._push(self._drifted)
-        if not any(hit.drifted for hit in drifted.search(question).results):
-            raise click.ClickException("the changed file is no drift")
+        changed = (hits[0].drift or ())[0].file
+        for project in (self._drifted, self._edited):
+            (project / changed).write_text("# Nothing is left.\n", encoding="utf-8")
+            self._push(project)
+        (self._edited / changed).write_text("# Not even that.\n", encoding="utf-8")
+        for copy in (drifted, edited):
+            if not any(hit.drifted for hit in copy.search(question).results):
+                raise click.ClickException("the changed file is no drift")
         return question
 
     def _push(self, project: Path) -> None:
@@ -511,6 +556,7 @@ class AnchorBench(_Timed):
         without = times["search without anchors"]
         unchanged = times["search, ten anchored hits"] - without
         one_drifted = times["search, one of them drifted"] - without
+        one_edited = times["search, one of them edited"] - without
         more = "more than the search without anchors"
         return [
             Measure("reconcile, checking alone", "ms", times["checking"], allowed, target),
@@ -519,11 +565,13 @@ class AnchorBench(_Timed):
                 "ms",
                 times["reconcile"],
                 allowed,
-                f"the same; adds listing the store and reading {ANCHORS:,} anchors from its index",
+                "the same; includes listing the store and reading"
+                f" {ANCHORS:,} records with anchors from its index",
                 is_judged=False,
             ),
             Measure("drift of ten hits, unchanged", "ms", unchanged, DRIFT_MORE_MS, more),
             Measure("drift of ten hits, one drifted", "ms", one_drifted, DRIFT_MORE_MS, more),
+            Measure("drift of ten hits, one edited", "ms", one_edited, DRIFT_MORE_MS, more),
         ]
 
 
@@ -558,7 +606,7 @@ def _claim(number: int, anchor: Anchor) -> Record:
     )
 
 
-def _memspec() -> list[str]:
+def memspec_command() -> list[str]:
     """The command under test: the console script beside this Python, as bin/memspec starts it."""
     script = Path(sys.executable).with_name("memspec")
     return [sys.executable, *([str(script)] if script.exists() else ["-m", "memspec_py"])]
@@ -576,9 +624,22 @@ def _environment(work: Path) -> dict[str, str]:
     home = work / "home"
     home.mkdir()
     found = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", "TZ": "UTC"}
-    if "-m" in _memspec():  # not installed, so the floors get the longer path as well
+    if "-m" in memspec_command():  # not installed, so the floors get the longer path as well
         found["PYTHONPATH"] = str(Path(memspec_py.__file__).parents[1])
     return found
+
+
+def _beside(size: int, work: Path, rounds: int) -> Iterator[SizeReport]:
+    """Several layers, and a backfill, on records of the same number; up to the judged one."""
+    from tests.bench.backfill import BackfillBench
+    from tests.bench.layers import LayerBench
+
+    if size > JUDGED:
+        return
+    with TemporaryDirectory(prefix="run-", dir=work) as folder:
+        yield LayerBench(size, work, Path(folder), rounds).report()
+    with TemporaryDirectory(prefix="run-", dir=work) as folder:
+        yield BackfillBench(size, work, Path(folder)).report()
 
 
 def as_text(reports: Sequence[SizeReport]) -> str:
@@ -638,6 +699,7 @@ def command(
         click.echo(f"measuring {size:,} records", err=True)
         with TemporaryDirectory(prefix="run-", dir=work) as folder:
             reports.append(Bench(size, work, Path(folder), rounds).report())
+        reports += _beside(size, work, rounds)
     click.echo(f"measuring {ANCHORS:,} anchors", err=True)
     with TemporaryDirectory(prefix="run-", dir=work) as folder:
         reports.append(AnchorBench(Path(folder), rounds).report())

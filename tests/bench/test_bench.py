@@ -327,7 +327,7 @@ def test_anchors_are_judged_at_their_own_size_but_for_the_row_that_only_informs(
 
 def test_every_benchmark_is_offered() -> None:
     """The group lists its commands, and each loads and explains itself."""
-    for name in ("near", "retrieval", "speed"):
+    for name in ("mcp", "near", "retrieval", "speed"):
         shown = CliRunner().invoke(main, [name, "--help"])
 
         assert shown.exit_code == 0, shown.output
@@ -342,7 +342,7 @@ def test_speed_measures_a_small_store(tmp_path: Path) -> None:
 
     report = Bench(20, tmp_path, work, 1).report()
 
-    assert len(report.measures) == 6
+    assert len(report.measures) == 7
     assert all(one.ours > 0 and one.allowed > 0 for one in report.measures)
     assert report.floors["listing"] > 0
     assert "memspec_py.index.search" in report.imported
@@ -354,7 +354,7 @@ def test_speed_measures_anchors_in_a_real_repository(tmp_path: Path) -> None:
     """Checking and searching are timed beside their floors, and one row is not judged."""
     report = AnchorBench(tmp_path, 1).report()
 
-    assert [one.is_judged for one in report.measures] == [True, False, True, True]
+    assert [one.is_judged for one in report.measures] == [True, False, True, True, True]
     assert all(value > 0 for value in report.floors.values())
     assert report.measures[1].ours > 0
     assert json.loads(json.dumps(report.as_dict()))["judged"] is True
