@@ -23,10 +23,10 @@ import memspec_py
 from memspec_py import api, config, errors, workspace
 from memspec_py.acts import inputs, near, near_words, observe, remember
 from memspec_py.cli.main import cli
-from memspec_py.index import coverage, query, rank, search, sync
+from memspec_py.index import across, coverage, query, rank, search, sync
 from memspec_py.record.parse import KEYS
 from memspec_py.store import usage
-from memspec_py.trust import source
+from memspec_py.trust import source, tiers
 from memspec_py.views import envelope, listed
 from memspec_py.views import search as search_view
 from tests.cli.transcript import HOME, scene
@@ -120,6 +120,11 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert found == config.Limits()._asdict()
 
 
+def test_the_table_of_the_operator_tier_is_that_of_the_code() -> None:
+    """Every act, by who acts and through which front."""
+    assert rows(section("11. Operator tier")) == rows("\n".join(tiers.markdown()))
+
+
 def test_the_fixed_bounds_are_those_of_the_code() -> None:
     """What cannot be set."""
     table = section("Limits").split("- **R15**")[1]
@@ -136,7 +141,7 @@ def test_the_fixed_bounds_are_those_of_the_code() -> None:
         "hits on a page of `search`": search_view.MOST_HITS,
         "records on a page of `list`": listed.MOST_LISTED,
         "steps of `--expand-edges`": depth.max,
-        "records reached by `--expand-edges`": search._MOST_EXPANDED,
+        "records reached by `--expand-edges`": across._MOST_EXPANDED,
         "unreadable files listed in a reply": envelope._MOST_UNREADABLE,
         "candidates of an ambiguous id": workspace._MOST_CANDIDATES,
         "parts of one term": query._MOST_PARTS,
@@ -324,18 +329,24 @@ def test_each_option_that_is_named_exists(page: str) -> None:
 
 
 def test_the_readme_says_which_commands_take_the_common_options() -> None:
-    """`--json` and `--cwd`, but for the exceptions it names."""
-    lacking: dict[str, list[str]] = {"--json": [], "--cwd": []}
+    """`--json`, `--cwd` and `--store`, but for the exceptions it names."""
+    lacking: dict[str, list[str]] = {"--json": [], "--cwd": [], "--store": []}
     for name in COMMANDS:
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
         options = {option for one in command.params for option in one.opts}
         for option in lacking.keys() - options:
             lacking[option].append(name)
-    assert lacking == {"--json": ["completion"], "--cwd": ["init", "completion"]}
-    said = "Every command but `completion` takes `--json`"
+    placeless = ["demo", "trust", "hook", "completion"]
+    assert lacking == {
+        "--json": ["hook", "completion"],
+        "--cwd": placeless,
+        "--store": ["demo", "init", *placeless[1:]],
+    }
+    said = "Every command but `completion` and `hook` takes `--json`"
     assert said in README
-    assert "and, but for `init`, `--cwd DIR`" in " ".join(README.split())
+    but_for = "and, but for `demo`, `init` and `trust`, `--cwd DIR` and `--store NAME|PATH`"
+    assert but_for in " ".join(README.split())
 
 
 def test_the_first_block_of_the_readme_is_what_is_printed(
@@ -455,7 +466,7 @@ def test_every_act_and_view_has_a_frozen_result() -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    plain = {"open", "close", "note_use", "database", "root"}
+    plain = {"open", "close", "note_use", "note_nudge", "database", "root", "scopes", "warnings"}
     seen = []
     for name, method in vars(api.Memspec).items():
         if name.startswith("_") or name in plain:

@@ -63,6 +63,8 @@ def loaded(store: TempStore, *arguments: str) -> set[str]:
         ["search", "where is getHarbourById", "--full", "--explain", "--expand-edges"],
         ["list"],
         ["status"],
+        ["context"],
+        ["context", "--query", "harbour"],
     ],
     ids=" ".join,
 )
@@ -75,7 +77,7 @@ def test_a_read_of_a_fresh_index_imports_nothing_dear(
 
 def test_a_page_without_anchors_loads_nothing_of_them(store: TempStore) -> None:
     """And one whose code is as it was starts no process."""
-    for arguments in (["search", "harbour"], ["list"], ["status"]):
+    for arguments in (["search", "harbour"], ["list"], ["status"], ["context"]):
         found = {
             name for name in loaded(store, *arguments) if name.startswith("memspec_py.anchors")
         }

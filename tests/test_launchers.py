@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 _SCRIPTS = (
     *("bin/backfill-adrs", "bin/bench", "bin/check", "bin/golden", "bin/memspec", "bin/schema"),
+    "bin/memspec-mcp",
+    "bin/pages",
+    "bin/repair-scope-backfill",
     "bin/test",
 )
 SHELL_SCRIPTS = ("bin/_venv", *_SCRIPTS)
@@ -161,14 +164,15 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = memspec_py.Memspek  # type: ignore[attr-defined]
 
 
-def test_a_ready_checkout_only_hands_over(launchers: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["memspec", "memspec-mcp"])
+def test_a_ready_checkout_only_hands_over(launchers: Path, tmp_path: Path, command: str) -> None:
     """From any directory and through links, the arguments arrive as typed and stderr is empty."""
     _pretend_ready(launchers)
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "first").symlink_to(launchers / "bin" / "memspec")
+    (tmp_path / "bin" / "first").symlink_to(launchers / "bin" / command)
     (tmp_path / "second").symlink_to("bin/first")
     done = _run([str(tmp_path / "second"), "search", "a b", "", "*"], cwd=tmp_path / "bin")
-    assert done.stdout == f"[-I][{launchers}/.venv/bin/memspec][search][a b][][*]"
+    assert done.stdout == f"[-I][{launchers}/.venv/bin/{command}][search][a b][][*]"
     assert done.stderr == ""
 
 
@@ -352,9 +356,10 @@ def _pretend_ready(root: Path) -> None:
     python.parent.mkdir(parents=True)
     python.write_text(ECHO, encoding="utf-8")
     python.chmod(0o755)
-    stamp = root / ".venv" / "ready-run"
-    stamp.write_text(f"{root.resolve()}\n", encoding="utf-8")
-    shutil.copystat(root / "pyproject.toml", stamp)
+    for name in ("ready-run", "ready-mcp"):
+        stamp = root / ".venv" / name
+        stamp.write_text(f"{root.resolve()}\n", encoding="utf-8")
+        shutil.copystat(root / "pyproject.toml", stamp)
 
 
 def _run(

@@ -18,7 +18,7 @@ from memspec_py.cli.main import main as memspec
 from memspec_py.errors import Busy, Conflict, MemspecError, NearDuplicate, StorageFailed
 from memspec_py.record import schema as published_schema
 from memspec_py.record.model import Anchor, Evidence, Kind, State, Type, Witness
-from memspec_py.record.parse import KEYS
+from memspec_py.record.parse import KEYS, print_record
 from memspec_py.record.schema import schema
 from memspec_py.report import as_json
 from memspec_py.store.lock import StoreLock
@@ -31,6 +31,8 @@ from tests.schemas.words import MEANINGS, OBJECTS, SHAPES, error_codes
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from memspec_py.record.model import Record
 
 NAMES = ("record", *REPLIES, "error")
 SUPERSEDED, HEIR, QUESTION, STALE, EXPIRED, PROCEDURE, NOTED = (an_id(n) for n in range(1, 8))
@@ -283,18 +285,37 @@ def test_a_search_reply_fits(shell: Shell, arguments: list[str], shown: set[str]
     shell.run("search", "token")  # a second search shows the use that the first one noted
     printed = shell.run("search", *arguments)
     assert complaints("search-reply", printed.reply) == []
-    assert all(printed.reply[key] for key in shown)
+    assert {key for key in shown if not printed.reply[key]} == set()
 
 
 def test_every_part_of_a_hit_has_been_seen(shell: Shell) -> None:
     """Some searches show all fields a hit can have, so that none goes unchecked."""
     seen: set[str] = set()
     options = ("--scope", "api", "--explain", "--full", "--expand-edges", "--include-superseded")
-    for arguments in (["token", *options], ["token", *options], ["", "--type", "question"]):
+    for arguments in (
+        ["token", *options],
+        ["token", *options],
+        ["", "--type", "question"],
+        ["team"],
+    ):
+        if arguments == ["team"]:
+            beside_a_team(shell)
         reply = shell.run("search", *arguments).reply
         assert complaints("search-reply", reply) == []
         seen = seen.union(*reply["results"])
     assert seen == schema("search-reply")["$defs"]["Hit"]["properties"].keys()
+
+
+def beside_a_team(shell: Shell, more: str = "") -> None:
+    """Put a read-only layer with a record beside the store, and perhaps more layers."""
+    team = shell.store.home / "team" / ".memspec" / "memory" / "facts"
+    team.mkdir(parents=True)
+    record = a_record(80, title="The team rotates keys on Mondays")
+    (team / f"{record.id}.md").write_text(print_record(record), encoding="utf-8")
+    layers = (
+        f"- {{name: own, path: .}}\n- {{name: team, path: {team.parents[2]}, writable: false}}\n"
+    )
+    shell.store.write("config.yaml", f"stores:\n{layers}{more}")
 
 
 def test_sessions_fit(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,6 +339,23 @@ def test_a_get_reply_fits(shell: Shell, record_id: str) -> None:
 def test_a_list_reply_fits(shell: Shell, arguments: list[str]) -> None:
     """With records, with a next page, and with nothing."""
     assert complaints("list-reply", shell.run("list", *arguments).reply) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["--type", "fact"], {"results", "type", "hidden"}),
+        (["--limit", "1", "--explain"], {"results", "left_out"}),
+        (["--query", "token", "--explain", "--scope", "api"], {"query", "coverage", "scope"}),
+        (["--paths", "auth.py", "b.py", "--scope", "api"], {"results", "unanchored", "notes"}),
+        (["--query", "zebra"], {"coverage_note"}),
+    ],
+)
+def test_a_context_reply_fits(shell: Shell, arguments: list[str], shown: set[str]) -> None:
+    """Whatever it is for."""
+    printed = shell.run("context", *arguments)
+    assert complaints("context-reply", printed.reply) == []
+    assert {key for key in shown if not printed.reply[key]} == set()
 
 
 def test_a_status_reply_fits(shell: Shell) -> None:
@@ -474,11 +512,128 @@ def test_a_question_reply_fits(shell: Shell) -> None:
     assert unknown.reply["unknown"] == [an_id(98)]
 
 
+def test_a_where_reply_fits(shell: Shell) -> None:
+    """For a plain store, for layers of which one is missing, and where a write would be refused."""
+    plain = shell.run("where")
+    beside_a_team(shell, "- {name: gone, path: nowhere, writable: false}\n")
+    layered = shell.run("where")
+    narrowed = shell.run("where", "--store", "team")
+    for printed in (plain, layered, narrowed):
+        assert complaints("where-reply", printed.reply) == []
+    assert [one["why"] for one in layered.reply["left_out"]] == ["missing"]
+    assert layered.reply["warnings"]
+    assert "writes_to" not in narrowed.reply
+    assert narrowed.reply["writes_refused"]
+
+
+def test_the_replies_of_trust_fit(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Said, listed, taken back; with a store to trust, one that is not here, and with nothing."""
+    monkeypatch.setenv("HOME", str(shell.store.home))
+    monkeypatch.chdir(shell.store.project)
+    beside_a_team(shell)
+
+    def run(*arguments: str) -> dict[str, Any]:
+        with pytest.raises(SystemExit):
+            memspec(["trust", "--json", *arguments])
+        return _last_json(capsys.readouterr().out)
+
+    nothing = run()
+    place = shell.store.home / "team"
+    shell.store.write(
+        "config.yaml", f"stores:\n- {{name: t, path: {place}}}\n- {{name: g, path: g}}\n"
+    )
+    said, listed, gone, empty = run(), run("--list"), run("--remove"), run("--list")
+    assert [complaints("trust-reply", one) for one in (nothing, said)] == [[], []]
+    assert [complaints("trust-list-reply", one) for one in (listed, empty)] == [[], []]
+    assert complaints("trust-remove-reply", gone) == []
+    assert (nothing["stores"], len(said["stores"]), len(said["missing"])) == ([], 1, 1)
+    assert (len(listed["trusted"]), gone["changed"], empty["trusted"]) == (1, True, [])
+
+
+def test_every_reply_has_room_for_the_warnings_of_its_stores(shell: Shell, tmp_path: Path) -> None:
+    """A layer that is not here is told with each of them, and each still fits its schema."""
+    beside_a_team(shell, "- {name: gone, path: nowhere, writable: false}\n")
+    shell.store.write(f"memory/facts/{an_id(8)}.md", print_record(a_record(8, title="Eight")))
+    (tmp_path / "edited.md").write_text(shell.store.ms.edit_copy(an_id(8)).text, encoding="utf-8")
+    (shell.store.project / "pool.py").write_text("depth = 3\n")
+    commands = {
+        "search": ["keys"],
+        "get": [an_id(80)],
+        "list": [],
+        "status": [],
+        "reconcile": [],
+        "doctor": [],
+        "where": [],
+        "remember": ["fact", "Keys are long", "--source", "x"],
+        "observe": ["a key was lost"],
+        "edit": [an_id(8), "--from", str(tmp_path / "edited.md")],
+        "anchor": [PROCEDURE, "pool.py"],
+        "relate": ["--from", STALE, "--to", an_id(80), "--type", "supports"],
+        "question": ["Which keys?"],
+        "verify": [STALE, "--evidence", "looked"],
+        "outcome": [STALE, "helped"],
+        "sweep": ["--dry-run"],
+        "supersede": [an_id(8), "--reason", "wrong"],
+    }
+    for name, arguments in commands.items():
+        printed = shell.run(name, *arguments)
+        assert complaints(f"{name}-reply", printed.reply) == [], name
+        assert any("'gone' is left out" in told for told in printed.reply["warnings"]), name
+
+
+def test_an_error_about_layers_fits(shell: Shell) -> None:
+    """A record that is only read, a beginning that two layers know, a text that the other has."""
+    beside_a_team(shell)
+    said = ["fact", "The team rotates keys on Mondays", "--source", "x"]
+    shell.store.write(f"memory/facts/{an_id(81)}.md", "no front matter\n")
+    readonly = shell.run("supersede", an_id(80), "--reason", "x")
+    ambiguous = shell.run("get", an_id(80)[:-1])
+    repeated = shell.run("remember", *said)
+    unknown = shell.run("list", "--store", "nobody")
+    codes = [one.error["error"]["code"] for one in (readonly, ambiguous, repeated, unknown)]
+    assert codes == ["not-allowed", "ambiguous-id", "near-duplicate", "usage"]
+    for printed in (readonly, ambiguous, repeated, unknown):
+        assert complaints("error", printed.error) == []
+    assert readonly.error["error"]["details"]["layer"] == "team"
+    assert repeated.error["error"]["details"]["duplicates"][0]["layer"] == "team"
+
+
 def test_an_outcome_reply_fits(shell: Shell) -> None:
     """With a note and without."""
     for more in ([], ["--note", "gone"]):
         printed = shell.run("outcome", STALE, "dead_end", *more)
         assert complaints("outcome-reply", printed.reply) == []
+
+
+def test_the_replies_of_a_backfill_and_its_undo_fit(shell: Shell) -> None:
+    """Changed, moved, refused and unreadable; then restored, in conflict, and nothing to do."""
+
+    def change(record: Record) -> Record:
+        if record.id == STALE:
+            return replace(record, type=Type.DECISION)
+        return replace(record, title="" if record.id == PROCEDURE else f"{record.title} now")
+
+    done = shell.store.ms.backfill(change, name="all", apply=True)
+    reply = as_json(done)
+    assert isinstance(reply, dict)
+    assert complaints("backfill-reply", reply) == []
+    assert min(done.changed, done.refused, done.unreadable) > 0
+    moved = next(one.moved_to for one in done.records if one.moved_to)
+    edited = shell.store.root / moved
+    edited.write_bytes(edited.read_bytes() + b"more\n")
+    dry = shell.run("undo", "last", "--dry-run")
+    undone = shell.run("undo", "last")
+    again = shell.run("undo", "last", "--force")
+    nothing = shell.run("undo", "last")
+    for printed, code in ((dry, 1), (undone, 1), (again, 0), (nothing, 0)):
+        assert (complaints("undo-reply", printed.reply), printed.code) == ([], code)
+    assert "note" in nothing.reply
+    shell.store.write("local/backfills/broken.jsonl", "")
+    listed = shell.run("undo", "--list")
+    assert complaints("undo-list-reply", listed.reply) == []
+    assert (listed.reply["count"], len(listed.reply["findings"])) == (3, 1)
 
 
 def test_an_adopt_reply_fits(store: TempStore) -> None:

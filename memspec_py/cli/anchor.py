@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from memspec_py.cli.common import cwd_option, harmless, json_option, opened, show
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memspec_py.acts.anchor import Anchored
+from memspec_py.cli.common import cwd_option, json_option, opened, show
+from memspec_py.render.anchor import lines
 
 
 @click.command()
@@ -56,18 +50,4 @@ def command(
         anchor_root=anchor_root,
         override_operator=override_operator,
     )
-    show(done, as_json_, lambda: _lines(done))
-
-
-def _lines(done: Anchored) -> Iterator[str]:
-    yield f"Anchored {done.id} ({done.verified_with})"
-    for label, anchors in (
-        ("anchored to", done.added),
-        ("taken again:", done.renewed),
-        ("dropped", done.dropped),
-    ):
-        yield from (f"  {label} {harmless(one)}" for one in anchors)
-    for note in done.notes:
-        yield f"Note: {harmless(note)}"
-    for lost in done.unresolved:
-        yield f"Warning: not anchored to {harmless(lost.path)}: {harmless(lost.reason)}"
+    show(done, as_json_, lambda: lines(done))

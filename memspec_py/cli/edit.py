@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from memspec_py.cli.common import cwd_option, json_option, opened, show
-from memspec_py.cli.hits import past_lines
 from memspec_py.errors import Conflict, Invalid, MemspecError, UsageError
+from memspec_py.render.hits import past_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 @click.option(
     "--from", "from_", type=click.Path(), help="Take this file as the edited text; no editor."
 )
+@click.option("--source", help="Who edits. Default: user in the editor, agent with --from.")
+@click.option("--override-operator", is_flag=True, help="Even if the record is the operator's.")
 @click.option("--force", is_flag=True, help="Even if a superseded record said what it says now.")
 @click.option("--reason", help="Why, with --force; it is kept in the record.")
 @cwd_option
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 def command(
     record_id: str,
     from_: str | None,
+    source: str | None,
+    override_operator: bool,
     force: bool,
     reason: str | None,
     cwd: str | None,
@@ -48,14 +52,24 @@ def command(
     """
     store = opened(cwd)
     copy = store.edit_copy(record_id)
-    place = Path(from_) if from_ else _edited_copy(store, copy)
-    done = _replaced(store, copy, place, force=force, reason=reason)
+    # An editor is a person's tool; a file may come from anybody.
+    by = source or ("agent" if from_ else "user")
+    place = Path(from_) if from_ else _edited_copy(store, copy, by)
+    done = _replaced(
+        store,
+        copy,
+        place,
+        source=by,
+        override_operator=override_operator,
+        force=force,
+        reason=reason,
+    )
     if not from_:
         place.unlink(missing_ok=True)
     show(done, as_json_, lambda: _lines(done))
 
 
-def _edited_copy(store: Memspec, copy: EditCopy) -> Path:
+def _edited_copy(store: Memspec, copy: EditCopy, source: str) -> Path:
     """The file the editor worked on, in the store's machine-local folder."""
     folder = store.root / "local" / "edits"
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,7 +77,7 @@ def _edited_copy(store: Memspec, copy: EditCopy) -> Path:
     if place.exists():
         raise Conflict(
             f"an earlier edit of {copy.id} was kept and is not finished: {place}",
-            hint=f"go on with `memspec edit {copy.id} --from {place}`, or remove the file",
+            hint=f"go on with `{_going_on(copy, place, source)}`, or remove the file",
         )
     place.write_bytes(copy.text.encode())
     try:
@@ -72,9 +86,15 @@ def _edited_copy(store: Memspec, copy: EditCopy) -> Path:
         if place.read_bytes() == copy.text.encode():
             place.unlink()
         elif isinstance(problem, MemspecError):
-            problem.hint = f"the edited text is kept: `memspec edit {copy.id} --from {place}`"
+            problem.hint = f"the edited text is kept: `{_going_on(copy, place, source)}`"
         raise
     return place
+
+
+def _going_on(copy: EditCopy, place: Path, source: str) -> str:
+    """The command that takes a kept text, as the same person."""
+    by = "" if source == "agent" else f" --source {shlex.quote(source)}"
+    return f"memspec edit {copy.id} --from {place}{by}"
 
 
 def _run_editor(place: Path) -> None:
@@ -90,7 +110,14 @@ def _run_editor(place: Path) -> None:
 
 
 def _replaced(
-    store: Memspec, copy: EditCopy, place: Path, *, force: bool, reason: str | None
+    store: Memspec,
+    copy: EditCopy,
+    place: Path,
+    *,
+    source: str,
+    override_operator: bool,
+    force: bool,
+    reason: str | None,
 ) -> Edited:
     try:
         text = place.read_bytes().decode()
@@ -99,9 +126,16 @@ def _replaced(
     except OSError as problem:
         raise UsageError(f"{place} cannot be read: {problem.strerror}") from None
     try:
-        return store.replace_text(copy, text, force=force, reason=reason)
+        return store.replace_text(
+            copy,
+            text,
+            source=source,
+            override_operator=override_operator,
+            force=force,
+            reason=reason,
+        )
     except MemspecError as problem:
-        kept = f"the edited text is kept; mend it, then `memspec edit {copy.id} --from {place}`"
+        kept = f"the edited text is kept; mend it, then `{_going_on(copy, place, source)}`"
         problem.hint = kept if problem.hint is None else f"{problem.hint}; {kept}"
         problem.details = {**problem.details, "kept": str(place)}
         raise

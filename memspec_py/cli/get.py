@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from memspec_py.cli.common import cwd_option, fenced, harmless, json_option, opened, show
-from memspec_py.cli.hits import circumstance_lines, drift_lines, drift_marks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memspec_py.views.get import Linked, Shown
+from memspec_py.cli.common import cwd_option, json_option, opened, show
+from memspec_py.render.get import lines
 
 
 @click.command()
@@ -27,44 +20,4 @@ def command(record_id: str, cwd: str | None, as_json_: bool) -> None:
       memspec get ms_01M8MT
     """
     shown = opened(cwd).get(record_id)
-    show(shown, as_json_, lambda: _lines(shown))
-
-
-def _lines(shown: Shown) -> Iterator[str]:
-    stale = " [STALE: verify or supersede before relying on it]" if shown.stale else ""
-    derived = " (derived)" if shown.derived else ""
-    marks = drift_marks(shown.drifted, shown.anchor_unchecked, shown.drift or ())
-    yield f"[{shown.type}] {harmless(shown.title)}{derived}{stale}{marks}"
-    yield from fenced(shown.body)
-    yield ""
-    for key, value in shown.record.items():
-        yield f"{harmless(key)}: {_inline(value)}"
-    if shown.drift:
-        verdicts = dict.fromkeys(one.verdict.value for one in shown.drift)
-        yield f"anchors now: {', '.join(verdicts)}"
-        yield from drift_lines(shown.drift)
-    yield from _chain("superseded by", shown.descendants)
-    yield from _chain("supersedes", shown.ancestors)
-    for edge, records in shown.linked_from.items():
-        yield from _chain(f"named in {edge} of", records)
-    if shown.last_referenced:
-        yield f"last shown: {shown.last_referenced}"
-    yield f"file: {shown.path}"
-    yield from circumstance_lines(shown.circumstances)
-
-
-def _chain(label: str, records: Sequence[Linked]) -> Iterator[str]:
-    for record in records:
-        known = record.title is not None
-        title = harmless(record.title or "") if known else "(not in this store, or expired)"
-        yield f"{label}: {record.id} {title}"
-
-
-def _inline(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(_inline, value))
-    if isinstance(value, dict):
-        return (
-            "{" + ", ".join(f"{harmless(key)}: {_inline(one)}" for key, one in value.items()) + "}"
-        )
-    return harmless(str(value))
+    show(shown, as_json_, lambda: lines(shown))

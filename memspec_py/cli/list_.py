@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memspec_py.cli.common import cwd_option, harmless, json_option, opened, show
-from memspec_py.cli.hits import circumstance_lines, drift_marks
+from memspec_py.cli.common import cwd_option, json_option, opened, show
+from memspec_py.render.hits import circumstance_lines, drift_marks
+from memspec_py.render.text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +80,7 @@ def _lines(reply: ListReply) -> Iterator[str]:
     for hit in reply.results:
         stale = " [STALE]" if hit.stale else ""
         state = "" if hit.state in ("active", "open") else f" [{hit.state.upper()}]"
-        drift = drift_marks(hit.drifted, hit.anchor_unchecked, hit.drift or ())
+        drift = drift_marks(hit.drift or (), drifted=hit.drifted, unchecked=hit.anchor_unchecked)
         head = f"{hit.id} {hit.created[:10]} [{hit.type}] {harmless(hit.title)}"
         yield f"{head}{state}{stale}{drift}"
     yield f"{reply.count} of {reply.total} records"

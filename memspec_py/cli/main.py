@@ -7,6 +7,7 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 # What people do, in the order in which a newcomer meets it. Each command lives in a module of its
 # name and is imported only when it runs.
 GROUPS = {
-    "Start": ("init",),
+    "Start": ("demo", "init", "where", "trust"),
     "Write": ("remember", "observe", "supersede", "edit"),
     "Link": ("anchor", "relate", "unrelate", "question"),
-    "Read": ("search", "get", "list"),
-    "Look after": ("reconcile", "verify", "outcome", "status", "sweep", "doctor"),
-    "Shell": ("completion",),
+    "Read": ("search", "get", "list", "context", "export"),
+    "Look after": ("reconcile", "verify", "outcome", "status", "sweep", "undo", "doctor"),
+    "Connect": ("hook", "completion"),
 }
 _MODULES = {name: name for names in GROUPS.values() for name in names} | {"list": "list_"}
 _BUG = 70
@@ -125,7 +126,12 @@ def _run(arguments: list[str]) -> int:
     # A command makes many small tuples and hardly a cycle; looking for garbage would only delay it.
     gc.set_threshold(_GARBAGE)
     _make_output_safe()
-    as_json = "--json" in arguments
+    shell = os.environ.get("_MEMSPEC_COMPLETE")
+    if shell is not None:
+        from memspec_py.cli.completing import complete
+
+        return complete(cli, shell, arguments)
+    as_json = _asks_for_json(arguments)
     try:
         code = cli.main(args=arguments, prog_name="memspec", standalone_mode=False)
         sys.stdout.flush()
@@ -148,6 +154,12 @@ def _run(arguments: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _asks_for_json(arguments: Sequence[str]) -> bool:
+    """Whether an error should be JSON, too."""
+    has_format = ("--format", "json") in pairwise(arguments)
+    return "--json" in arguments or "--format=json" in arguments or has_format
+
+
 def _as_usage(problem: click.ClickException) -> UsageError:
     """What click found wrong with the command line, in our own form."""
     ctx = getattr(problem, "ctx", None)
@@ -162,12 +174,10 @@ def _complain(problem: MemspecError, *, as_json: bool) -> None:
 
         print(json.dumps({"error": problem.as_dict()}, ensure_ascii=False), file=sys.stderr)
         return
-    from memspec_py.cli.common import harmless
+    from memspec_py.render.text import problem_lines
 
-    # A message quotes what was typed and the titles of records; a hint may have several lines.
-    print(f"error: {harmless(problem.message)}", file=sys.stderr)
-    for position, line in enumerate((problem.hint or "").splitlines()):
-        print(harmless(line if position else f"hint: {line}"), file=sys.stderr)
+    for line in problem_lines(problem):
+        print(line, file=sys.stderr)
 
 
 def _tell_bug() -> None:

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from memspec_py.cli.common import cwd_option, json_option, opened, show
-from memspec_py.cli.hits import past_lines
 from memspec_py.cli.words import comma_list, text_from
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memspec_py.acts.observe import Observed
+from memspec_py.render.observe import lines
 
 
 @click.command()
@@ -54,11 +47,4 @@ def command(
         force=force,
         reason=reason,
     )
-    show(noted, as_json_, lambda: _lines(noted))
-
-
-def _lines(noted: Observed) -> Iterator[str]:
-    yield f"Observed {noted.id}"
-    yield f"  {noted.store}/{noted.path}"
-    yield f"  expires {noted.expires or 'never'}"
-    yield from past_lines(noted.withdrawn)
+    show(noted, as_json_, lambda: lines(noted))

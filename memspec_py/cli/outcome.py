@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from memspec_py.cli.common import cwd_option, json_option, opened, session, show
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memspec_py.acts.outcome import Noted
+from memspec_py.render.outcome import lines
 
 
 @click.command()
@@ -39,9 +33,4 @@ def command(
       memspec outcome ms_01M8MT dead_end --note "the file it names is gone"
     """
     done = opened(cwd).outcome(record_id, outcome, note=note, source=source, session=session())
-    show(done, as_json_, lambda: _lines(done))
-
-
-def _lines(done: Noted) -> Iterator[str]:
-    counts = ", ".join(f"{name} {count}" for name, count in done.counts.items() if count)
-    yield f"Noted {done.outcome} for {done.id} (here so far: {counts})"
+    show(done, as_json_, lambda: lines(done))

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memspec_py.cli.common import cwd_option, harmless, json_option, opened, show
+from memspec_py.cli.common import cwd_option, json_option, opened, show
 from memspec_py.cli.words import comma_list
 from memspec_py.ids import PREFIX, prefix_range
+from memspec_py.render.question import lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memspec_py.acts.question import Asked
+    from collections.abc import Sequence
 
 
 @click.command()
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("more", nargs=-1, metavar="")
 @click.option("--answers", multiple=True, metavar="ID...", help="Records that answer it.")
 @click.option("--closed", is_flag=True, help="Those are the only candidates.")
-@click.option("--source", default="agent", show_default=True, help="Who asks, or resolves it.")
+@click.option("--source", default="agent", show_default=True, help="Who asks, or changes it.")
 @click.option("--body", default="", help="What the question is about.")
 @click.option("--tags", help="Tags, separated by commas.")
 @click.option("--scope", help="Visible only in this scope; `universal` is everywhere.")
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--close", "close", is_flag=True, help="Its answers are the only candidates.")
 @click.option("--open", "open_", is_flag=True, help="Others may come; takes a resolution back.")
 @click.option("--resolve", is_flag=True, help="Confirm the one answer that is left.")
+@click.option("--override-operator", is_flag=True, help="Even if the question is the operator's.")
 @cwd_option
 @json_option
 def command(
@@ -44,6 +44,7 @@ def command(
     close: bool,
     open_: bool,
     resolve: bool,
+    override_operator: bool,
     cwd: str | None,
     as_json_: bool,
 ) -> None:
@@ -64,7 +65,13 @@ def command(
         _refuse({**new, "--scope": scope}, "is for a new question, and an id was given")
         ids = _ids("--add", add, more)
         done = opened(cwd).question(
-            question, add=ids, close=close, open=open_, resolve=resolve, source=source
+            question,
+            add=ids,
+            close=close,
+            open=open_,
+            resolve=resolve,
+            source=source,
+            override_operator=override_operator,
         )
     elif changes:
         raise click.UsageError("--add, --close, --open and --resolve want the id of a question")
@@ -78,7 +85,7 @@ def command(
             tags=comma_list(tags),
             scope=scope,
         )
-    show(done, as_json_, lambda: _lines(done))
+    show(done, as_json_, lambda: lines(done))
 
 
 def _ids(option: str, given: Sequence[str], more: Sequence[str]) -> list[str]:
@@ -94,23 +101,3 @@ def _refuse(options: dict[str, object], why: str) -> None:
     for name, value in options.items():
         if value:
             raise click.UsageError(f"{name} {why}")
-
-
-def _lines(done: Asked) -> Iterator[str]:
-    verb = "Asked" if done.created else "Changed" if done.changed else "Unchanged:"
-    closed = ", closed" if done.closed else ""
-    yield f"{verb} {done.id} ({done.state}{closed})"
-    yield f"  {harmless(done.title)}"
-    yield f"  {done.store}/{done.path}"
-    for answer in done.answers:
-        title = "(not in this store)" if answer.title is None else harmless(answer.title)
-        mark = "" if answer.state in (None, "active") else f" [{str(answer.state).upper()}]"
-        yield f"  answer {answer.id} {title}{mark}"
-    listed = {answer.id for answer in done.answers}
-    for id_ in done.holding:
-        if id_ not in listed:
-            yield f"  in the place of one: {id_}"
-    if done.resolved_by:
-        yield f"  resolved by {done.resolved_by}"
-    if done.survivor_id:
-        yield f"One answer is left: {done.survivor_id}; --resolve confirms it"

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from memspec_py.cli.common import cwd_option, harmless, json_option, looking, opened, show
-from memspec_py.cli.hits import circumstance_lines, drift_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memspec_py.views.drift import Watched
-    from memspec_py.views.reconcile import Reconciled
+from memspec_py.cli.common import cwd_option, json_option, looking, opened, show
+from memspec_py.render.reconcile import lines
 
 
 @click.command()
@@ -32,27 +24,6 @@ def command(ctx: click.Context, since: str | None, cwd: str | None, as_json_: bo
       memspec reconcile --since main
     """
     found = opened(cwd).reconcile(since=since, progress=looking())
-    show(found, as_json_, lambda: _lines(found))
+    show(found, as_json_, lambda: lines(found))
     if found.candidates:
         ctx.exit(1)
-
-
-def _lines(found: Reconciled) -> Iterator[str]:
-    since = f" since {harmless(found.since)}" if found.since else ""
-    yield f"{found.count} of {found.anchored} anchored records want a look{since}"
-    yield from _records("", found.candidates)
-    if found.earlier:
-        yield f"Drifted before that: {found.earlier} (left out)"
-    yield from _records("Moved, and as it was:", found.moved)
-    yield from _records("Not checked:", found.unchecked)
-    if found.candidates:
-        yield "If it still holds: memspec verify ID --reanchor; if not: memspec supersede ID"
-    yield from circumstance_lines(found.circumstances)
-
-
-def _records(title: str, records: Sequence[Watched]) -> Iterator[str]:
-    if records and title:
-        yield title
-    for one in records:
-        yield f"{one.id} [{one.type}] {harmless(one.title)}"
-        yield from drift_lines(one.drift)

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from memspec_py.cli.common import cwd_option, harmless, json_option, opened, show
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memspec_py.acts.relate import Related
+from memspec_py.cli.common import cwd_option, json_option, opened, show
+from memspec_py.render.relate import lines
 
 EDGES = ("refines", "supports", "depends_on", "derived_from", "conflicts_with", "distinct_from")
 
@@ -27,6 +21,7 @@ EDGES = ("refines", "supports", "depends_on", "derived_from", "conflicts_with", 
     help=f"{', '.join(EDGES[:-1])} or {EDGES[-1]}.",
 )
 @click.option("--allow-missing", is_flag=True, help="Even if --to is on another branch.")
+@click.option("--source", default="agent", show_default=True, help="Who links them.")
 @click.option("--override-operator", is_flag=True, help="Even if --from is the operator's.")
 @cwd_option
 @json_option
@@ -35,6 +30,7 @@ def command(
     to: str,
     type_: str,
     allow_missing: bool,
+    source: str,
     override_operator: bool,
     cwd: str | None,
     as_json_: bool,
@@ -49,19 +45,11 @@ def command(
       memspec relate --from ms_01M8MT --to ms_01M8MV --type refines
     """
     done = opened(cwd).relate(
-        from_, to, type_, allow_missing=allow_missing, override_operator=override_operator
+        from_,
+        to,
+        type_,
+        source=source,
+        allow_missing=allow_missing,
+        override_operator=override_operator,
     )
-    show(done, as_json_, lambda: _lines(done))
-
-
-def _lines(done: Related) -> Iterator[str]:
-    if done.changed:
-        yield f"Linked {done.from_id} {done.edge_type} {done.to_id}"
-    else:
-        yield f"{done.from_id} {done.edge_type} {done.to_id} is there already"
-    if done.to_title is None:
-        yield f"Warning: {done.to_id} is not in this store"
-    else:
-        yield f"  {harmless(done.to_title)}"
-    if done.to_state not in (None, "active", "open"):
-        yield f"Warning: {done.to_id} is {done.to_state}"
+    show(done, as_json_, lambda: lines(done))

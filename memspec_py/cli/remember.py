@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from memspec_py.cli.common import cwd_option, harmless, json_option, opened, show
-from memspec_py.cli.hits import past_lines
+from memspec_py.cli.common import cwd_option, json_option, opened, show
 from memspec_py.cli.words import comma_list, text_from
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memspec_py.acts.remember import Remembered
+from memspec_py.render.remember import lines
 
 _EDGES = {
     "refines": "It says more precisely what ID says.",
@@ -131,23 +124,4 @@ def command(
         force=force,
         reason=reason,
     )
-    show(done, as_json_, lambda: _lines(done))
-
-
-def _lines(done: Remembered) -> Iterator[str]:
-    yield f"Remembered {done.type} {done.id} ({done.verified_with})"
-    yield f"  {done.store}/{done.path}"
-    yield f"  check by {done.check_by[:10]}"
-    for anchor in done.anchors:
-        yield f"  anchored to {harmless(anchor)}"
-    for one in done.evidence:
-        yield f"  evidence {harmless(one)}"
-    if done.answers_question:
-        yield f"  answers {done.answers_question}"
-    for note in done.notes:
-        yield f"Note: {harmless(note)}"
-    for lost in done.unresolved:
-        yield f"Warning: not anchored to {harmless(lost.path)}: {lost.reason}"
-    for double in done.duplicates:
-        yield f'Warning: forced past {double.id} "{harmless(double.title)}": {double.why}'
-    yield from past_lines(done.withdrawn)
+    show(done, as_json_, lambda: lines(done))

@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
-from memspec_py.cli.common import (
-    cwd_option,
-    fenced,
-    harmless,
-    json_option,
-    opened,
-    session,
-    show,
-)
-from memspec_py.cli.hits import circumstance_lines, hit_lines
+from memspec_py.cli.common import cwd_option, json_option, opened, session, show
 from memspec_py.cli.words import comma_list
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memspec_py.views.search import SearchReply
+from memspec_py.render.search import lines
 
 
 @click.command()
@@ -96,21 +82,6 @@ def command(
         include_superseded=include_superseded,
         explain=explain,
     )
-    show(reply, as_json_, lambda: _lines(reply))
+    show(reply, as_json_, lambda: lines(reply))
     sys.stdout.flush()  # the answer is out before the receipt is written
     store.note_use(reply, surface="cli", session=session())
-
-
-def _lines(reply: SearchReply) -> Iterator[str]:
-    plural = "" if reply.count == 1 else "s"
-    yield f"{reply.count} result{plural} for {harmless(reply.query)!r}"
-    for hit in reply.results:
-        yield ""
-        yield from hit_lines(hit)
-        if hit.body is not None:
-            yield from fenced(hit.body)
-    yield ""
-    weak = f" ({reply.coverage_witness_note})" if reply.coverage_witness_note else ""
-    witness = f" (best witness: {reply.coverage_witness}{weak})" if reply.coverage_witness else ""
-    yield f"Coverage: {reply.coverage}{witness}: {harmless(reply.coverage_note)}"
-    yield from circumstance_lines(reply.circumstances)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memspec_py.cli.common import cwd_option, harmless, json_option, opened, show
+from memspec_py.cli.common import cwd_option, json_option, opened, show
 from memspec_py.cli.words import text_from
 from memspec_py.errors import UsageError
+from memspec_py.render.text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from memspec_py.cli.common import cwd_option, json_option, opened, show
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memspec_py.acts.relate import Related
+from memspec_py.render.unrelate import lines
 
 
 @click.command()
 @click.option("--from", "from_", required=True, metavar="ID", help="The record that has the link.")
 @click.option("--to", required=True, metavar="ID", help="The record it names.")
 @click.option("--type", "type_", required=True, metavar="EDGE", help="As `memspec relate` takes.")
+@click.option("--source", default="agent", show_default=True, help="Who takes it away.")
 @click.option("--override-operator", is_flag=True, help="Even if --from is the operator's.")
 @cwd_option
 @json_option
@@ -25,6 +20,7 @@ def command(
     from_: str,
     to: str,
     type_: str,
+    source: str,
     override_operator: bool,
     cwd: str | None,
     as_json_: bool,
@@ -35,9 +31,7 @@ def command(
     Example:
       memspec unrelate --from ms_01M8MT --to ms_01M8MV --type conflicts_with
     """
-    done = opened(cwd).unrelate(from_, to, type_, override_operator=override_operator)
-    show(done, as_json_, lambda: _lines(done))
-
-
-def _lines(done: Related) -> Iterator[str]:
-    yield f"Unlinked {done.from_id} {done.edge_type} {done.to_id}"
+    done = opened(cwd).unrelate(
+        from_, to, type_, source=source, override_operator=override_operator
+    )
+    show(done, as_json_, lambda: lines(done))

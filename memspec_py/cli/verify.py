@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from memspec_py.cli.common import cwd_option, harmless, json_option, opened, show
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memspec_py.acts.verify import Verified
+from memspec_py.cli.common import cwd_option, json_option, opened, show
+from memspec_py.render.verify import lines
 
 
 @click.command()
@@ -62,23 +56,6 @@ def command(
         reanchor=reanchor,
         override_operator=override_operator,
     )
-    show(done, as_json_, lambda: _lines(done))
+    show(done, as_json_, lambda: lines(done))
     if done.status != "verified":
         ctx.exit(1)
-
-
-def _lines(done: Verified) -> Iterator[str]:
-    if done.status != "verified":
-        yield f"Needs review: {done.id} {harmless(done.title)}"
-        yield f"  {harmless(done.reason or '')}"
-        yield f"Nothing was changed; {harmless(done.hint or '')}"
-        return
-    yield f"Verified {done.id} ({done.verified_with})"
-    if done.check_by:
-        yield f"  check by {done.check_by[:10]}"
-    for one in done.reanchored:
-        yield f"  taken again: {harmless(one)}"
-    for one in done.evidence:
-        yield f"  evidence {harmless(one)}"
-    for note in done.notes:
-        yield f"Note: {harmless(note)}"

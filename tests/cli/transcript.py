@@ -12,7 +12,7 @@ not 0. JSON is shown indented. Each file is played in a home of its own, ``/home
 the empty folder ``/home/me/app``, at the start of 2026; time only moves on by ``later 3d``. Ids
 count up. Besides ``memspec`` a few commands of the shell are there, enough to set a scene:
 ``printf TEXT``, ``cat``, ``rm``, ``mkdir``, ``cd``, ``export``, with ``| memspec`` and ``> FILE``;
-``git`` is the real one.
+``git`` is the real one, and ``backfill OLD=NEW`` is a script that renames a tag.
 
 ``python -m tests.cli.transcript`` (or ``bin/golden``) plays all and rewrites what changed.
 """
@@ -29,7 +29,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -41,6 +41,8 @@ from memspec_py.testing import counting_entropy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from memspec_py.record.model import Record
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "cli"
 HOME = "/home/me"
@@ -138,11 +140,25 @@ class Scene:
             case "export":
                 variable, _, value = given.partition("=")
                 self.variables[variable] = value
+            case "backfill":
+                return self._backfill(given)
             case "later":
                 self.clock.advance(seconds=parse_duration(given).total_seconds())
             case _:
                 raise ValueError(f"no command {name!r} in a transcript")
         return Said("")
+
+    def _backfill(self, given: str) -> Said:
+        """A script of somebody's: it renames a tag in all records."""
+        old, _, new = given.partition("=")
+
+        def renamed(record: Record) -> Record:
+            tags = tuple(new if tag == old else tag for tag in record.tags)
+            return replace(record, tags=tags)
+
+        with self._around(b""), Memspec.open() as store:
+            done = store.backfill(renamed, name=f"rename-{old}", apply=True)
+        return Said(f"changed {done.changed}\n")
 
     def _git(self, words: list[str]) -> Said:
         """Git itself, knowing nothing of whoever runs the tests; its repository is a real one."""
@@ -216,9 +232,10 @@ def _answer(here: Scene, said: Said) -> list[str]:
 
 
 def _readable(text: str) -> list[str]:
-    if text.startswith("{"):
+    lines = text.splitlines()
+    if len(lines) == 1 and text.startswith("{"):  # of several lines each is an object of its own
         return json.dumps(json.loads(text), indent=2, ensure_ascii=False).splitlines()
-    return text.splitlines()
+    return lines
 
 
 def rewrite() -> int:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from memspec_py.acts.adopt import Adopted
 from memspec_py.acts.anchor import Anchored
+from memspec_py.acts.backfill import Backfilled
 from memspec_py.acts.edit import Edited
 from memspec_py.acts.init import Initialized
 from memspec_py.acts.observe import Observed
@@ -24,22 +25,31 @@ from memspec_py.acts.outcome import Noted
 from memspec_py.acts.question import Asked
 from memspec_py.acts.relate import Related
 from memspec_py.acts.remember import Duplicate, Remembered
+from memspec_py.acts.set_up import FileChange
 from memspec_py.acts.supersede import Superseded
 from memspec_py.acts.sweep import Swept
 from memspec_py.acts.tombstones import Past
+from memspec_py.acts.trusting import Distrusted, Trusted, TrustList
+from memspec_py.acts.undo import UndoList, Undone
 from memspec_py.acts.verify import Verified
 from memspec_py.anchors.locate import Unresolved
 from memspec_py.anchors.verdict import Drift
+from memspec_py.cli.demo import Demonstrated
+from memspec_py.layered import Late
 from memspec_py.report import SPREAD, Finding
+from memspec_py.views.context.view import ContextReply
 from memspec_py.views.doctor import Examined
 from memspec_py.views.drift import Watched
+from memspec_py.views.export import Exported
 from memspec_py.views.get import Shown
+from memspec_py.views.hit import Hit
 from memspec_py.views.listed import ListReply
 from memspec_py.views.reconcile import Reconciled
 from memspec_py.views.search import SearchReply
 from memspec_py.views.status import Status
+from memspec_py.views.where import Where
 from tests.schemas.shapes import COUNT, DIALECT, TEXT, Schema, closed, described, list_of, one_of
-from tests.schemas.words import MEANINGS, OBJECTS, SHAPES, error_codes
+from tests.schemas.words import MEANINGS, OBJECTS, SHAPES, WARNINGS, error_codes
 
 
 class Plain:
@@ -51,8 +61,12 @@ _NAMES = {
     "Mapping": Mapping,
     "Sequence": Sequence,
     "Plain": Plain,
+    "Finding": Finding,
     "Unresolved": Unresolved,
     "Drift": Drift,
+    "FileChange": FileChange,
+    "Late": Late,
+    "Hit": Hit,
     "Watched": Watched,
 }
 _SIMPLE: dict[object, Schema] = {
@@ -61,6 +75,10 @@ _SIMPLE: dict[object, Schema] = {
     int: COUNT,
     Plain: {"type": ["string", "null", "array", "object"]},
 }
+
+
+# No stores are opened for these, so there is nothing to be told of any.
+_ALONE = (Initialized, Trusted, Distrusted, TrustList)
 
 
 class Reply(NamedTuple):
@@ -74,9 +92,16 @@ REPLIES: dict[str, Reply] = {
     "search-reply": Reply("memspec search --json", SearchReply),
     "get-reply": Reply("memspec get --json", Shown),
     "list-reply": Reply("memspec list --json", ListReply),
+    "context-reply": Reply("memspec context --json", ContextReply),
+    "export-reply": Reply("memspec export --json", Exported),
     "status-reply": Reply("memspec status --json", Status),
     "doctor-reply": Reply("memspec doctor --json", Examined),
+    "demo-reply": Reply("memspec demo --json", Demonstrated),
     "init-reply": Reply("memspec init --json", Initialized),
+    "where-reply": Reply("memspec where --json", Where),
+    "trust-reply": Reply("memspec trust --json", Trusted),
+    "trust-remove-reply": Reply("memspec trust --remove --json", Distrusted),
+    "trust-list-reply": Reply("memspec trust --list --json", TrustList),
     "remember-reply": Reply("memspec remember --json", Remembered),
     "observe-reply": Reply("memspec observe --json", Observed),
     "edit-reply": Reply("memspec edit --json", Edited),
@@ -88,7 +113,10 @@ REPLIES: dict[str, Reply] = {
     "verify-reply": Reply("memspec verify --json", Verified),
     "sweep-reply": Reply("memspec sweep --json", Swept),
     "outcome-reply": Reply("memspec outcome --json", Noted),
+    "undo-reply": Reply("memspec undo --json", Undone),
+    "undo-list-reply": Reply("memspec undo --list --json", UndoList),
     "adopt-reply": Reply("Memspec.adopt", Adopted),
+    "backfill-reply": Reply("Memspec.backfill", Backfilled),
 }
 
 
@@ -96,7 +124,10 @@ def reply_schema(name: str, reply: Reply) -> Schema:
     """The schema of one reply."""
     summary = f"What {reply.printed_by} gives. {_summary(reply.cls)}"
     defs: dict[str, Schema] = {}
-    return _whole(name, summary, _object(reply.cls, defs), defs)
+    body = _object(reply.cls, defs)
+    if not {SPREAD, "warnings"} & set(names_of(reply.cls) or ()) and reply.cls not in _ALONE:
+        body["properties"]["warnings"] = described(list_of(TEXT), WARNINGS)
+    return _whole(name, summary, body, defs)
 
 
 def error_schema() -> Schema:

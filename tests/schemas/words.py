@@ -10,7 +10,9 @@ from memspec_py.anchors.grain import Grain
 from memspec_py.index.search import Hidden
 from memspec_py.record.model import EdgeType, Kind, SourceKind, State, Type, Witness
 from memspec_py.record.rules import QUESTION_STATES
+from memspec_py.store.layers import MISSING, OTHER_OWNER, UNREADABLE, UNTRUSTED
 from memspec_py.store.outcomes import Outcome
+from memspec_py.views.context.packing import SECTIONS
 from memspec_py.views.hit import LINKS
 from tests.schemas.record import FIELDS
 from tests.schemas.shapes import (
@@ -27,6 +29,7 @@ from tests.schemas.shapes import (
     one_of,
 )
 
+_LEFT_OUT = (MISSING, UNREADABLE, UNTRUSTED, OTHER_OWNER)
 _LABEL = one_of(Type, Kind.OBSERVATION.value, Kind.QUESTION.value)
 _STORE = "The store's folder."
 _FILE = "The record's file, relative to the store."
@@ -34,8 +37,8 @@ _WITNESS = "How it was last attested, strongest first: anchor, operator, evidenc
 _STALE = "Whether it is an active claim whose check_by has passed, as of now."
 _DERIVED = "Whether it was concluded from other records."
 _EXPIRES = "When an observation expires; absent for one that never does."
-_SHOWN_LAST = "When a search last showed it on this machine; absent if none has."
-_SESSIONS = "How many sessions on this machine it was shown in."
+_SHOWN_LAST = "When a search or a context last showed it on this machine; absent if none has."
+_SESSIONS = "How many sessions on this machine asked for it; a boot context alone does not count."
 _SCOPE = "The part of the store it belongs to."
 _WITHDRAWN = "Superseded records that said it; only when the write was forced past them."
 
@@ -44,6 +47,9 @@ _ANCHOR_UNCHECKED = "Whether an anchor of it could not be checked, which never m
 _DRIFT = "The verdict on each of its anchors, in its own order; absent when it has none."
 _NOTES = "What else should be known, as sentences."
 _TITLE = "The title."
+_LAYER = "The store layer it is in; absent for the primary one."
+# What the command line puts beside every reply that has no circumstances, where there is any.
+WARNINGS = "What the stores here lack: layers left out, pointers not followed; absent for nothing."
 
 MEANINGS: dict[str, dict[str, str]] = {
     "Adopted": {
@@ -98,6 +104,30 @@ MEANINGS: dict[str, dict[str, str]] = {
         "survivor_id": "The one answer left of a closed question that is not resolved.",
         "resolved_by": "The answer it was resolved by.",
     },
+    "Backfilled": {
+        "store": _STORE,
+        "name": "What the backfill is called.",
+        "applied": "Whether anything was written; false for a dry run.",
+        "journal": "The journal that undoes it, by its file name; absent if nothing was written.",
+        "seen": "How many records were chosen; each is one of the next four.",
+        "changed": "How many were, or would be, changed.",
+        "unchanged": "How many were left as they are.",
+        "skipped_operator": "How many are the operator's, and were not shown to the function.",
+        "refused": "How many may not be changed so.",
+        "unreadable": "How many files could not be read.",
+        "records": "Those changed or refused, by path.",
+        "findings": "What is wrong with the files that could not be read.",
+    },
+    "BackfilledRecord": {
+        "id": "The record's id.",
+        "path": "The record's file as it was, relative to the store.",
+        "title": "The title, as it was.",
+        "outcome": "What became of it.",
+        "fields": "What the function asked for.",
+        "moved_to": "Where its file is now, when its folder is another one.",
+        "code": "Why it was refused, as a stable word.",
+        "reason": "Why it was refused, as a sentence.",
+    },
     "Brief": {
         "id": "The record's id.",
         "type": "The type of a claim, else the kind.",
@@ -112,6 +142,33 @@ MEANINGS: dict[str, dict[str, str]] = {
         "compared": "What was compared with what.",
         "count": "How many things were looked at.",
         "findings": "How many findings that gave.",
+    },
+    "ContextItem": {
+        "section": "Where it stands in the context, in the order in which sections are read.",
+        "record": "The record.",
+        "brief": "Whether its preview was left out of the text to fit the budget.",
+        "score": "The parts of its rank; only with --explain.",
+    },
+    "ContextReply": {
+        "at": "When it was put together.",
+        "query": "The query as asked.",
+        "paths": "The paths as asked.",
+        "type": "The type asked for.",
+        "scope": "The scope asked for.",
+        "limit": "How many records were asked for at most.",
+        "budget": "How many tokens the text may cost at most.",
+        "tokens": "How many it costs, by the estimate of four characters each.",
+        "active": "How many records there are to show.",
+        "attention": "How many of them are stale or, as far as was looked, drifted.",
+        "count": "How many records are shown.",
+        "results": "The records, in the order in which they are read.",
+        "left_out": "How many records of each section are not shown; only sections that lack any.",
+        "hidden": "How many records could not be shown, by what hides them.",
+        "unanchored": "The paths that no record is anchored to.",
+        "unlooked": "How many more records have anchors that were not looked at.",
+        "coverage": "How far the store answers the query; absent without one.",
+        "coverage_note": "Why the coverage is so; absent without a query.",
+        "notes": "The sentences that the text ends with, as far as the budget goes.",
     },
     "Contradiction": {
         "id": "The record that names the other in conflicts_with.",
@@ -128,6 +185,15 @@ MEANINGS: dict[str, dict[str, str]] = {
         "outcome": "What became of it.",
         "why": "What keeps it from being retired.",
     },
+    "Demonstrated": {
+        "as_told": "Whether each step came out as the story has it.",
+        "steps": "What was typed, in its order; after one that came out otherwise there is none.",
+        "folder": "Where it was left to be looked at; absent for a temporary folder.",
+    },
+    "Distrusted": {
+        "declaration": "The pointer, config.yaml or link that is not trusted any more.",
+        "changed": "Whether it was trusted before.",
+    },
     "Drift": {
         "anchor": "The anchor as it could be typed, within its repository.",
         "file": "The file it is recorded for.",
@@ -143,6 +209,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "id": "The record that says it already.",
         "title": "Its title.",
         "why": "In which way the two are alike.",
+        "layer": "The store layer it is in; absent for the store that is written to.",
     },
     "Edited": {
         "store": _STORE,
@@ -156,7 +223,11 @@ MEANINGS: dict[str, dict[str, str]] = {
         "index": "How the index was used for this answer.",
         "unreadable": "What is wrong with files that no answer can include; at most 20.",
         "unreadable_count": "How many files cannot be read.",
-        "warnings": "What in config.yaml was not understood.",
+        "warnings": "What of the settings was not understood, and what the stores here lack.",
+        "layers": "The store layers that answered, highest first; none for one plain store.",
+        "layers_unavailable": "The names of declared layers that are not here or not readable.",
+        "layers_left_out": "The declared layers that the answer lacks, and why.",
+        "layers_stale": "Layers whose checkouts are behind their remotes.",
     },
     "Examined": {
         "store": _STORE,
@@ -164,6 +235,20 @@ MEANINGS: dict[str, dict[str, str]] = {
         "checks": "What was compared.",
         "findings": "What is wrong, in the order of the checks.",
         "fixed": "What --fix did before this examination.",
+    },
+    "FieldChange": {
+        "field": "The field, by its name in a record.",
+        "before": "What it was, in short; absent when it was empty.",
+        "after": "What it is, in short; absent when it is empty.",
+    },
+    "FileChange": {
+        "path": "The file, by the name that the harness knows.",
+        "outcome": "What became of it, or would on a dry run: present means set up already, absent"
+        " that it has nothing of ours, unreadable that it has to be changed by hand.",
+        "diff": "The change, as a unified diff; absent where there is none.",
+        "note": "What else is to be known, and why it was left alone.",
+        "snippet": "What to put into a file that has to be changed by hand.",
+        "target": "The file itself, where a link leads to it.",
     },
     "Finding": {
         "code": "A stable word for what is wrong.",
@@ -173,6 +258,15 @@ MEANINGS: dict[str, dict[str, str]] = {
         "line": "The line in the file, from 1.",
         "field": "The front matter key.",
         "fix": "What to do.",
+    },
+    "Exported": {
+        "format": "The format of the output.",
+        "include_superseded": "Whether superseded claims are in it.",
+        "types": "The types asked for; none means all.",
+        "nodes": "How many claims are in it.",
+        "files": "How many files they are anchored to.",
+        "edges": "How many links there are between those.",
+        "output": "The graph, in the format.",
     },
     "Hit": {
         "id": "The record's id.",
@@ -209,15 +303,39 @@ MEANINGS: dict[str, dict[str, str]] = {
         "drifted": _DRIFTED,
         "anchor_unchecked": _ANCHOR_UNCHECKED,
         "drift": _DRIFT,
+        "layer": _LAYER,
     },
     "Initialized": {
         "store": _STORE,
         "created": "What was made in it; nothing when it was complete already.",
+        "harnesses": "The agents' harnesses that were told about it, by name.",
+        "files": "What became of each file outside of the store.",
     },
     "Linked": {
         "id": "The record's id.",
         "title": "Its title; absent when it is not in this store, or expired.",
         "state": "Where it stands; absent when it is not in this store, or expired.",
+        "layer": _LAYER,
+    },
+    "Late": {
+        "name": "The layer's name.",
+        "path": _STORE,
+        "branch": "The branch of its checkout; absent when HEAD is detached.",
+        "default_branch": "The remote's default branch, as of the last fetch.",
+        "behind": "How many commits of that the checkout lacks.",
+    },
+    "LayerLeftOut": {
+        "name": "The layer's name.",
+        "path": "Where its store was looked for.",
+        "why": "Why it is not used.",
+    },
+    "LayerShown": {
+        "name": "The layer's name.",
+        "store": _STORE,
+        "writable": "Whether records of it may be changed from here.",
+        "primary": "Whether it is the one whose hits carry no layer.",
+        "scope": "The scope that the place has in it; absent for none.",
+        "index": "How its index was used for this answer.",
     },
     "ListReply": {
         "count": "How many results are on this page.",
@@ -249,6 +367,13 @@ MEANINGS: dict[str, dict[str, str]] = {
         "title": "Its title.",
         "reason": "Why it was superseded.",
         "heirs": "What took its place; none when it was retracted.",
+    },
+    "Played": {
+        "said": "What is told before it; may be empty.",
+        "command": "What was typed.",
+        "exit_code": "How it ended.",
+        "output": "What it printed, on standard output and standard error, in its order.",
+        "unexpected": "What came out otherwise than told; absent when nothing did.",
     },
     "Reconciled": {
         "reconciled_at": "When the anchors were looked at.",
@@ -331,6 +456,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "drifted": _DRIFTED,
         "anchor_unchecked": _ANCHOR_UNCHECKED,
         "drift": _DRIFT,
+        "layer": _LAYER,
     },
     "Status": {
         "files": "How many record files there are.",
@@ -392,6 +518,47 @@ MEANINGS: dict[str, dict[str, str]] = {
         "records": "Each of them, the longest overdue first, and what became of it.",
         "unknown": "Ids that were answered for and are neither stale nor expired.",
     },
+    "TrustList": {
+        "file": "The file that keeps the words; absent without a home.",
+        "trusted": "What is trusted on this machine.",
+    },
+    "Trusted": {
+        "declaration": "The pointer, config.yaml or link that is trusted.",
+        "stores": "The stores it may name; none where nothing needs the word.",
+        "missing": "The stores it names that are not here, and so not trusted.",
+    },
+    "Undoable": {
+        "journal": "The file name of the journal.",
+        "name": "What the backfill is called.",
+        "made_at": "When it was made.",
+        "files": "How many files it changed.",
+        "undoes": "The journal whose change it took back; absent for a backfill.",
+    },
+    "UndoList": {
+        "store": _STORE,
+        "count": "How many journals there are.",
+        "journals": "The journals, oldest first.",
+        "findings": "What cannot be read as a journal.",
+    },
+    "Undone": {
+        "store": _STORE,
+        "journal": "The journal, as a path.",
+        "name": "What the backfill is called.",
+        "made_at": "When the journal was written.",
+        "dry_run": "Whether nothing was to be written.",
+        "restored": "How many files were, or would be, put back.",
+        "unchanged": "How many are as they were before already.",
+        "conflicts": "How many were left as they are, because they were edited or moved since.",
+        "undo_journal": "The journal that undoes this; absent if nothing was written.",
+        "note": "Why there was nothing to do.",
+        "files": "Each file of the journal, and what became of it.",
+    },
+    "UndoneFile": {
+        "id": "The record's id.",
+        "path": "Where its file is, or would be, relative to the store.",
+        "outcome": "What became of it.",
+        "why": "Why it was left as it is.",
+    },
     "Unresolved": {
         "path": "The path as typed.",
         "reason": "Why it could not be anchored.",
@@ -419,6 +586,36 @@ MEANINGS: dict[str, dict[str, str]] = {
         "title": _TITLE,
         "drift": "The verdicts on its anchors, but for those that are as they were.",
     },
+    "Where": {
+        "place": "The folder that is served.",
+        "store": "The primary store: hits of other layers carry their names.",
+        "writes_to": "The store that new records go to; absent when none does.",
+        "writes_refused": "Why none does, and what to do; absent when one does.",
+        "scope": "The scope that searches and new records take here; absent for none.",
+        "claimed_by": "The layer whose claims: cover the place; absent for none.",
+        "declared_in": "The file whose stores: made the layers; absent for none.",
+        "layers": "The stores that serve the place, highest first.",
+        "left_out": "The declared stores that are not used, and why.",
+        "layers_stale": "Layers whose checkouts are behind their remotes.",
+        "steps": "Each step of the decision, as a sentence.",
+        "warnings": "What every answer from here tells of the stores.",
+    },
+    "WhereLayer": {
+        "name": "The layer's name.",
+        "store": _STORE,
+        "project": "The folder that its anchors start from.",
+        "writable": "Whether records of it may be changed from here.",
+        "priority": "Layers of a higher one come first.",
+        "primary": "Whether it is the one whose hits carry no layer.",
+        "scope": "The scope that the place has in it; absent for none.",
+    },
+    "WhereLeftOut": {
+        "name": "The layer's name.",
+        "path": "Where its store was looked for.",
+        "why": "Why it is not used.",
+        "message": "The same as a sentence.",
+        "fix": "What would change that.",
+    },
 }
 
 _HIDDEN = {
@@ -427,6 +624,14 @@ _HIDDEN = {
     "as_of": "Not valid at the instant asked for.",
     "expired": "Expired observations.",
     "superseded": "Superseded.",
+}
+
+_SECTIONS = {
+    "paths": "Anchored to the paths asked for.",
+    "attention": "Stale or drifted.",
+    "pinned": "Pinned.",
+    "working": "The rest.",
+    "relevant": "Matching the query.",
 }
 
 _OUTCOMES = {
@@ -438,9 +643,14 @@ _OUTCOMES = {
 SHAPES: dict[str, Schema] = {
     "Adoption.outcome": one_of("created", "present", "refused"),
     "Answer.id": ID,
+    "FileChange.outcome": one_of(
+        *("created", "changed", "removed", "present", "absent", "declined", "unreadable")
+    ),
     "Answer.state": one_of(State),
     "Asked.id": ID,
     "Asked.state": one_of(*(state for state in State if state in QUESTION_STATES)),
+    "BackfilledRecord.id": ID,
+    "BackfilledRecord.outcome": one_of("changed", "refused"),
     "Brief.type": _LABEL,
     "Anchored.id": ID,
     "Anchored.verified_with": one_of(Witness),
@@ -458,6 +668,8 @@ SHAPES: dict[str, Schema] = {
     "Edited.id": ID,
     "Envelope.index": {"$ref": "#/$defs/IndexState"},
     "Envelope.unreadable": list_of({"$ref": "#/$defs/Unreadable"}, 20),
+    "Exported.format": one_of("jsonl", "graphml", "dot"),
+    "Exported.types": list_of(one_of(Type)),
     "Finding.line": {"type": "integer", "minimum": 1},
     "Hit.id": ID,
     "Hit.kind": one_of(Kind),
@@ -481,6 +693,8 @@ SHAPES: dict[str, Schema] = {
     "Hit.expanded_via": {"$ref": "#/$defs/Step"},
     "Hit.score": {"$ref": "#/$defs/Score"},
     "Linked.id": ID,
+    "LayerLeftOut.why": one_of(*_LEFT_OUT),
+    "LayerShown.index": {"$ref": "#/$defs/IndexState"},
     "Linked.state": one_of(State),
     "Noted.id": ID,
     "Noted.outcome": one_of(Outcome),
@@ -513,6 +727,21 @@ SHAPES: dict[str, Schema] = {
     "SearchReply.coverage_witness_note": one_of("drifted", "unchecked"),
     "SearchReply.type": _LABEL,
     "SearchReply.as_of": INSTANT,
+    "ContextItem.section": one_of(*SECTIONS),
+    "ContextItem.score": {"anyOf": [{"$ref": "#/$defs/Worth"}, {"$ref": "#/$defs/Score"}]},
+    "ContextReply.at": INSTANT,
+    "ContextReply.type": _LABEL,
+    "ContextReply.coverage": one_of("none", "weak", "ok"),
+    "ContextReply.left_out": {
+        "type": "object",
+        "properties": {name: described(COUNT, _SECTIONS[name]) for name in SECTIONS},
+        "additionalProperties": False,
+    },
+    "ContextReply.hidden": {
+        "type": "object",
+        "properties": {name: described(COUNT, _HIDDEN[name]) for name in Hidden._fields},
+        "additionalProperties": False,
+    },
     "SearchReply.hidden": {
         "type": "object",
         "properties": {name: described(COUNT, _HIDDEN[name]) for name in Hidden._fields},
@@ -523,6 +752,10 @@ SHAPES: dict[str, Schema] = {
     "Shown.type": _LABEL,
     "Shown.last_referenced": INSTANT,
     "Status.receipts_since": INSTANT,
+    "Undoable.made_at": INSTANT,
+    "Undone.made_at": INSTANT,
+    "UndoneFile.id": ID,
+    "UndoneFile.outcome": one_of("restored", "unchanged", "conflict"),
     "Verified.id": ID,
     "Verified.status": one_of("verified", "needs_review"),
     "Verified.verified_with": one_of(Witness),
@@ -538,6 +771,8 @@ SHAPES: dict[str, Schema] = {
     "Survivor.verified_with": one_of(Witness),
     "Survivor.check_by": INSTANT_OR_NEVER,
     "Survivor.expires": INSTANT,
+    "WhereLayer.priority": {"type": "integer"},
+    "WhereLeftOut.why": one_of(*_LEFT_OUT),
 }
 
 # The objects of replies that have no class of their own.
@@ -569,8 +804,9 @@ OBJECTS: dict[str, Schema] = {
                 "message": described(TEXT, "What is wrong, as a sentence."),
                 "severity": described(one_of("error", "warning", "note"), "How bad it is."),
                 "fix": described(TEXT, "What to do."),
+                "layer": described(TEXT, _LAYER),
             },
-            optional=("line", "severity", "fix"),
+            optional=("line", "severity", "fix", "layer"),
         ),
         "What is wrong with a file that no answer can include.",
     ),
@@ -583,6 +819,21 @@ OBJECTS: dict[str, Schema] = {
             }
         ),
         "The edge that led to a record.",
+    ),
+    "Worth": described(
+        closed(
+            {
+                "total": described(NUMBER, "The product of the other parts; the order of records."),
+                "type": described(NUMBER, "By type: decision, procedure, fact, observation."),
+                "freshness": described(
+                    NUMBER, "From 1 towards 0 since it was last verified, by the type's half-life."
+                ),
+                "use": described(NUMBER, "Grows with the sittings it was asked for in of late."),
+                "witness": described(NUMBER, "By how it was last attested."),
+                "soundness": described(NUMBER, "Below 1 for a record that is stale or drifted."),
+            }
+        ),
+        "Why a record stands where it stands.",
     ),
     "Score": described(
         closed(
@@ -609,9 +860,11 @@ OBJECTS: dict[str, Schema] = {
                 "id": described(ID, "The record's id."),
                 "type": described(_LABEL, "The type of a claim, else the kind."),
                 "title": described(TEXT, "The title."),
-            }
+                "layer": described(TEXT, _LAYER),
+            },
+            optional=("type", "title", "layer"),
         ),
-        "A record that what was typed could mean.",
+        "A record that what was typed could mean; of a broken file only the id is known.",
     ),
     "Details": described(
         {
@@ -633,6 +886,7 @@ OBJECTS: dict[str, Schema] = {
                 "holding": described(list_of(ID), "The answers that hold."),
                 "unknown": described(list_of(ID), "The answers that cannot be looked at here."),
                 "store": described(TEXT, "The store that is in the way."),
+                "layer": described(TEXT, "The store layer that is only read here."),
                 "path": described(TEXT, "The file or folder it is about."),
                 "errno": described(TEXT, "The system's name for its refusal, such as EACCES."),
                 "expected": described(TEXT, "The digest the change was made from."),
