@@ -26,11 +26,17 @@ EXIT_FAILED = 9
 EXIT_INTERRUPTED = 130
 
 # What is installed for each use; whatever else it is for, an environment runs the command.
-WANTED = {"run": ".", "dev": ".[dev,symbols]", "bench": ".[bench,symbols]"}
+WANTED = {
+    "run": ".",
+    "mcp": ".[mcp]",
+    "dev": ".[dev,mcp,symbols]",
+    "bench": ".[bench,mcp,symbols]",
+}
 STAMPS = {
     "run": ("ready-run",),
-    "dev": ("ready-run", "ready-dev"),
-    "bench": ("ready-run", "ready-bench"),
+    "mcp": ("ready-run", "ready-mcp"),
+    "dev": ("ready-run", "ready-mcp", "ready-dev"),
+    "bench": ("ready-run", "ready-mcp", "ready-bench"),
 }
 
 # The settings of pip that say how this machine reaches packages. All others, such as `user` or
