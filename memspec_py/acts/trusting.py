@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memspec_py.errors import NoStore, NotAllowed
-from memspec_py.store import layers, trusted
+from memspec_py.store import authority, trusted
 from memspec_py.store.layout import CONFIG, POINTER_NAME, STORE_NAME
 from memspec_py.store.resolve import distrusted, expanded, find, starting_point
 
@@ -52,7 +52,7 @@ def trust(where: Surroundings, path: Path | None = None) -> Trusted:
     or one that everybody may write, which cannot be trusted.
     """
     declaration = _declaration(where, path)
-    declared = layers.declared_stores(declaration, where)
+    declared = authority.declared_stores(declaration, where)
     asking = [one for one in declared if one.needs_word]
     words = {one.root: trusted.WRITE if one.writable else trusted.READ for one in asking}
     trusted.trust(where, declaration, words)
@@ -110,7 +110,7 @@ def _nearest(where: Surroundings, path: Path | None) -> Path:
     if pointer.is_file() and not (folder / STORE_NAME).is_dir():
         return pointer
     found = find(where, path)
-    declaration = layers.declaration_of(found)
+    declaration = authority.declaration_of(found)
     if declaration is None:
         raise NoStore(
             f"{found.path} serves {folder} and declares no other stores",

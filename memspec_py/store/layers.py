@@ -1,33 +1,29 @@
 """Several stores as one: the layers that serve a place, and which of them new records go to.
 
-What a cloned repository declares is input, not authority. A layer outside the declaring repository
-that is to be written to, and a store of another user, are left out until this machine's user has
-said otherwise (``store.trusted``); every reply tells of it.
+What a declaration names is followed as far as ``store.authority`` lets it; every reply tells what
+is left out.
 """
 
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from memspec_py.config import StoreSetting
 from memspec_py.errors import NoStore, NotAllowed, UsageError
+from memspec_py.store.authority import PROJECT, LeftOut, refusal_of, refused_link, root_of
 from memspec_py.store.layout import CONFIG, STORE_NAME
-from memspec_py.store.resolve import absolute, distrusted, find, is_home, owner, place_of
+from memspec_py.store.resolve import absolute, distrusted, find, place_of
 from memspec_py.store.settings import pointer_of, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memspec_py.config import Settings
+    from memspec_py.config import Settings, StoreSetting
     from memspec_py.store.resolve import Found, Surroundings
 
 GLOBAL = "global"
-PROJECT = "project"
 _LONGEST_NAME = 200  # bytes; file systems take 255
-MISSING, UNTRUSTED, OTHER_OWNER, UNREADABLE = "missing", "untrusted", "other-owner", "unreadable"
 
 
 class Layer(NamedTuple):
@@ -45,17 +41,6 @@ class Layer(NamedTuple):
     priority: int
     machine: Path | None
     settings: Settings
-
-
-class LeftOut(NamedTuple):
-    """A declared layer that is not used, why, and what would change that."""
-
-    name: str
-    path: str
-    why: str
-    writable: bool
-    message: str
-    fix: str
 
 
 class Resolution(NamedTuple):
@@ -120,44 +105,6 @@ def read_only(layer: Layer, message: str) -> NotAllowed:
         hint="work in the checkout that the store belongs to",
         details={"layer": layer.name, "store": str(layer.root)},
     )
-
-
-class Declared(NamedTuple):
-    """A store that a declaration names, and whether its user's word is needed to follow it."""
-
-    root: Path
-    writable: bool
-    is_missing: bool
-    needs_word: bool
-
-
-def declaration_of(found: Found) -> Path | None:
-    """The file that says which stores serve a place, if there is one.
-
-    It is a pointer, a ``config.yaml`` with ``stores:``, or a symbolic link in place of a store.
-    """
-    if found.is_pointer or _is_link(found.path):
-        return found.path
-    return found.path / CONFIG if settings_of(found.path, keep=False).stores else None
-
-
-def declared_stores(declaration: Path, where: Surroundings) -> list[Declared]:
-    """The stores that a pointer, a ``config.yaml`` or a link in place of a store names."""
-    if declaration.name == STORE_NAME:
-        stores: Sequence[StoreSetting] = (_linked(declaration),)
-    elif declaration.name == CONFIG:
-        stores = settings_of(declaration.parent, keep=False).stores
-    else:
-        stores = pointer_of(declaration).stores
-    found = []
-    for setting in stores:
-        root = _root_of(setting, declaration, where)
-        is_missing = not os.path.isdir(root)
-        asks = not is_missing and (
-            _is_foreign(root, where) or (setting.writable and not _is_own(root, declaration, where))
-        )
-        found.append(Declared(root, setting.writable, is_missing, asks))
-    return found
 
 
 def resolve(where: Surroundings, start: Path | None = None, store: str | None = None) -> Resolution:
@@ -226,7 +173,7 @@ def _served(where: Surroundings, found: Found, *, may_be_empty: bool = False) ->
 
 def _of_store(where: Surroundings, found: Found) -> Resolution:
     """The layers that a store's own ``stores:`` names; else the store itself and the global one."""
-    refusal = _refused_link(where, found.path)
+    refusal = refused_link(where, found.path)
     if refusal is not None:
         told = (*found.steps, refusal.message)
         return Resolution((), (refusal,), found.place, told, found.ignored, found.path)
@@ -247,27 +194,6 @@ def _of_store(where: Surroundings, found: Found) -> Resolution:
     return Resolution(tuple(layers), (), found.place, tuple(steps), found.ignored)
 
 
-def _refused_link(where: Surroundings, store: Path) -> LeftOut | None:
-    """Why a symbolic link in place of a store is not followed, if so.
-
-    It redirects as a pointer does, so it may not lead out of its repository unless that was said.
-    The user's own home is no cloned repository.
-    """
-    if not _is_link(store) or is_home(store.parent, where):
-        return None
-    setting = _linked(store)
-    return _refusal(where, store, setting, Path(setting.path))
-
-
-def _is_link(store: Path) -> bool:
-    return store.name == STORE_NAME and store.is_symlink()
-
-
-def _linked(store: Path) -> StoreSetting:
-    """What a symbolic link in place of a store declares."""
-    return StoreSetting(PROJECT, os.path.realpath(store))
-
-
 def _layered(
     where: Surroundings,
     found: Found,
@@ -282,8 +208,8 @@ def _layered(
     seen: dict[tuple[int, int], str] = {}
     own = None if found.is_pointer else _identity(found.path)
     for setting in sorted(stores, key=lambda one: -one.priority):
-        root = _root_of(setting, declaration, where)
-        refusal = _refusal(where, declaration, setting, root)
+        root = root_of(setting, declaration, where)
+        refusal = refusal_of(where, declaration, setting, root)
         if refusal is not None:
             left_out.append(refusal)
             steps.append(refusal.message)
@@ -322,99 +248,6 @@ def _declared_layer(where: Surroundings, setting: StoreSetting, root: Path, proj
         machine=machine,
         settings=settings_of(root, machine, keep=machine is not None),
     )
-
-
-def _refusal(
-    where: Surroundings, declaration: Path, setting: StoreSetting, root: Path
-) -> LeftOut | None:
-    """Why a declared layer cannot be used here, if so."""
-
-    def refused(why: str, message: str, fix: str) -> LeftOut:
-        said = f"layer {setting.name!r} is left out: {message}"
-        return LeftOut(setting.name, str(root), why, setting.writable, said, fix)
-
-    if not _may_be_entered(root):
-        return refused(UNREADABLE, f"{root} may not be read", "check who may read it")
-    if not os.path.isdir(root):
-        fix = f"clone it there, or mend the path in {declaration}"
-        return refused(MISSING, f"no store at {root}", fix)
-    word = f"to use it: memspec trust {declaration}"
-    is_trusted = partial(_is_trusted, where, declaration, root, writable=setting.writable)
-    if _is_foreign(root, where) and not is_trusted():
-        return refused(OTHER_OWNER, f"{root} belongs to another user", word)
-    if not setting.writable or _is_own(root, declaration, where):
-        return None
-    if where.env.get("MEMSPEC_TRUST_POINTERS") == "1" or is_trusted():
-        return None
-    message = f"{root} lies outside the repository of {declaration} and would be written to"
-    return refused(UNTRUSTED, message, word)
-
-
-def _may_be_entered(root: Path) -> bool:
-    """Whether the permissions, also those of the folders above, let one look into a store."""
-    try:
-        os.stat(root)
-    except PermissionError:
-        return False
-    except OSError:
-        return True  # it is not there
-    return os.access(root, os.R_OK | os.X_OK)
-
-
-def _root_of(setting: StoreSetting, declaration: Path, where: Surroundings) -> Path:
-    """The folder of a declared store; a relative path starts where the declaration lies.
-
-    That is its real folder: ``..`` leads to the same place by whatever link one came.
-    """
-    if declaration.name == STORE_NAME:
-        return Path(setting.path)
-    base = Path(os.path.realpath(declaration.parent))
-    place = absolute(setting.path, base, where.home)
-    return place if place.name == STORE_NAME else place / STORE_NAME
-
-
-def _is_foreign(root: Path, where: Surroundings) -> bool:
-    return os.stat(root).st_uid != owner(where)
-
-
-def _is_trusted(where: Surroundings, declaration: Path, root: Path, *, writable: bool) -> bool:
-    from memspec_py.store.trusted import may_name
-
-    return may_name(where, declaration, root, writable=writable)
-
-
-def _is_own(root: Path, declaration: Path, where: Surroundings) -> bool:
-    """Whether a store lies in the repository of its declaration, or in its main checkout."""
-    real = os.path.realpath(root)
-    return any(os.path.commonpath([real, one]) == one for one in _own_grounds(declaration, where))
-
-
-def _own_grounds(declaration: Path, where: Surroundings) -> list[str]:
-    """The folders that belong to whoever wrote a declaration.
-
-    Without a repository that is the project's folder. A repository of the whole home, as people
-    keep their dot files in, does not make what lies unpacked in it theirs.
-    """
-    folder = Path(os.path.realpath(declaration.parent))
-    for parent in (folder, *folder.parents):
-        if _holds_home(parent, where):
-            break
-        if os.path.lexists(parent / ".git"):
-            from memspec_py.store.worktree import main_checkout
-
-            main = main_checkout(parent)
-            if main is None or _holds_home(Path(os.path.realpath(main)), where):
-                return [str(parent)]
-            return [str(parent), os.path.realpath(main)]
-    return [str(folder.parent if folder.name == STORE_NAME else folder)]
-
-
-def _holds_home(folder: Path, where: Surroundings) -> bool:
-    """Whether a folder is the home or above it."""
-    if where.home is None:
-        return False
-    home = os.path.realpath(where.home)
-    return os.path.commonpath([home, folder]) == str(folder)
 
 
 def _layer(name: str, root: Path, project: Path, priority: int = 0) -> Layer:

@@ -10,7 +10,7 @@ from memspec_py.anchors.grain import Grain
 from memspec_py.index.search import Hidden
 from memspec_py.record.model import EdgeType, Kind, SourceKind, State, Type, Witness
 from memspec_py.record.rules import QUESTION_STATES
-from memspec_py.store.layers import MISSING, OTHER_OWNER, UNREADABLE, UNTRUSTED
+from memspec_py.store.authority import MISSING, OTHER_OWNER, UNREADABLE, UNTRUSTED
 from memspec_py.store.outcomes import Outcome
 from memspec_py.views.context.packing import SECTIONS
 from memspec_py.views.hit import LINKS
