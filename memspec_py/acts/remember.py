@@ -282,9 +282,7 @@ def duplicates_of(ws: Workspace, draft: Record, beside: Sequence[Record] = ()) -
         page = find(db, query, filters, _COMPARED, recency=0.0, now=ws.clock.now())
         candidates += [(hit.id, *db.execute(_SAID, (hit.key,)).fetchone(), layer) for hit in page]
     candidates += [
-        (other.id, other.title, other.body, None)
-        for other in beside
-        if other.scope == draft.scope
+        (other.id, other.title, other.body, None) for other in beside if other.scope == draft.scope
     ]
     new = wording(draft.title, draft.body)
     found = []
@@ -309,7 +307,9 @@ def near_duplicate(duplicates: Sequence[Duplicate]) -> NearDuplicate:
         details={
             "duplicates": [
                 {
-                    "id": one.id, "title": one.title, "why": one.why,
+                    "id": one.id,
+                    "title": one.title,
+                    "why": one.why,
                     **({"layer": one.layer} if one.layer else {}),
                 }
                 for one in duplicates

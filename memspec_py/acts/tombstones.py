@@ -87,9 +87,7 @@ class Tombstones:
         return frozenset() if row is None else statements(*row)
 
 
-def withdrawn_in(
-    ws: Workspace, record: Record, before: Record | None = None
-) -> tuple[Past, ...]:
+def withdrawn_in(ws: Workspace, record: Record, before: Record | None = None) -> tuple[Past, ...]:
     """The superseded records whose text one record repeats, as ``Tombstones.repeated_in``."""
     return Tombstones(ws.indexes(), record).repeated_in(record, before)
 
@@ -157,9 +155,7 @@ def _superseded(
 
 def _past(dbs: Sequence[sqlite3.Connection], id_: str, title: str) -> Past:
     # Of several layers that have the id, the first counts.
-    ((reason,), db) = next(
-        (row, db) for db in dbs for row in db.execute(_WHY, (id_,)).fetchall()
-    )
+    ((reason,), db) = next((row, db) for db in dbs for row in db.execute(_WHY, (id_,)).fetchall())
     heirs = tuple(heir for (heir,) in db.execute(_BY, (id_,)))
     return Past(id=id_, title=title, reason=reason or "no reason was kept", heirs=heirs)
 
