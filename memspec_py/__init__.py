@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Type,
         Witness,
     )
+    from memspec_py.trust.tiers import Channel
 
 __version__ = "0.1.0"
 
@@ -44,6 +45,7 @@ __all__ = [
     "AmbiguousId",
     "Anchor",
     "Busy",
+    "Channel",
     "Conflict",
     "EdgeType",
     "Evidence",
@@ -68,6 +70,7 @@ __all__ = [
     "__version__",
 ]
 
+_HOMES = {"Memspec": "memspec_py.api", "Channel": "memspec_py.trust.tiers"}
 _RECORD_NAMES = {"Anchor", "EdgeType", "Evidence", "Kind", "Record", "State", "Type", "Witness"}
 
 
@@ -88,6 +91,6 @@ def __dir__() -> list[str]:
 
 
 def _home(name: str) -> str:
-    if name == "Memspec":
-        return "memspec_py.api"
+    if name in _HOMES:
+        return _HOMES[name]
     return "memspec_py.record.model" if name in _RECORD_NAMES else "memspec_py.errors"
