@@ -181,13 +181,9 @@ class Layered:
     def _look(self, stores: Sequence[Workspace], typed: str) -> tuple[Workspace, str] | None:
         found: dict[str, Workspace] = {}
         for one in stores:
-            try:
-                id_ = one.read(lambda db, one=one: one.find_file(db, typed)[0])  # type: ignore[misc]
-            except AmbiguousId:
-                raise
-            except NotFound:
-                continue
-            found.setdefault(id_, one)
+            here = one.read(lambda db, one=one: one.look_up_file(db, typed))  # type: ignore[misc]
+            if here is not None:
+                found.setdefault(here[0], one)
         if len(found) > 1:
             raise self._ambiguous(typed, found)
         return next(((one, id_) for id_, one in found.items()), None)

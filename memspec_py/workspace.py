@@ -37,6 +37,7 @@ _MOST_CANDIDATES = 10
 _READER_SECONDS = 2.0
 _MOST_TRIES = 3
 _MOST_MOVES = 9
+_LISTED = "`memspec list` shows every id"
 
 
 class Moved(NotFound):
@@ -175,6 +176,23 @@ class Workspace:
 
         Raises ``NotFound`` or ``AmbiguousId``.
         """
+        found = self.look_up(db, typed)
+        if found is None:
+            raise self._not_found(typed)
+        return found
+
+    def find_file(self, db: sqlite3.Connection, typed: str) -> tuple[str, str, bool]:
+        """Id and path as ``find_id``, or those of a broken file that is named after its id.
+
+        The last says whether the file can be read as a record.
+        """
+        found = self.look_up_file(db, typed)
+        if found is None:
+            raise self._not_found(typed)
+        return found
+
+    def look_up(self, db: sqlite3.Connection, typed: str) -> tuple[str, str] | None:
+        """As ``find_id``, of this store alone; None when it has no such record."""
         from memspec_py.ids import prefix_range
 
         between = prefix_range(typed)
@@ -182,29 +200,19 @@ class Workspace:
         ids = {id_ for id_, *_ in rows}
         if typed.strip().upper() in {id_.upper() for id_ in ids}:
             ids = {id_ for id_ in ids if id_.upper() == typed.strip().upper()}
-        if not ids:
-            raise NotFound(f"no record {typed}", hint=self._where_else(typed))
         if len(ids) > 1:
             raise _ambiguous(typed, rows)
-        (found,) = ids
-        return found, next(path for id_, path, _, _ in rows if id_ == found)
+        return next(((id_, path) for id_, path, _, _ in rows if id_ in ids), None)
 
-    def find_file(self, db: sqlite3.Connection, typed: str) -> tuple[str, str, bool]:
-        """Id and path as ``find_id``, or those of a broken file that is named after its id.
+    def look_up_file(self, db: sqlite3.Connection, typed: str) -> tuple[str, str, bool] | None:
+        """As ``find_file``, of this store alone; None when it has no such file."""
+        found = self.look_up(db, typed)
+        if found is not None:
+            return *found, True
+        from memspec_py.index.search import unreadable_path
 
-        The last says whether the file can be read as a record.
-        """
-        try:
-            return *self.find_id(db, typed), True
-        except AmbiguousId:
-            raise
-        except NotFound:
-            from memspec_py.index.search import unreadable_path
-
-            path = unreadable_path(db, typed)
-            if path is None:
-                raise
-            return path.rpartition("/")[2].removesuffix(".md"), path, False
+        path = unreadable_path(db, typed)
+        return None if path is None else (path.rpartition("/")[2].removesuffix(".md"), path, False)
 
     def indexes(self) -> tuple[sqlite3.Connection, ...]:
         """This store's index, which is current within a ``read``, and those of the others.
@@ -220,15 +228,11 @@ class Workspace:
 
         Raises as ``find_id``.
         """
-        try:
-            return self.find_id(self.index.db, typed)[0]
-        except AmbiguousId:
-            raise
-        except NotFound:
-            for other, db in zip(self.beside, self.indexes()[1:], strict=True):
-                with suppress(NotFound):
-                    return other.find_id(db, typed)[0]
-            raise
+        for store, db in zip((self, *self.beside), self.indexes(), strict=True):
+            found = store.look_up(db, typed)
+            if found is not None:
+                return found[0]
+        raise NotFound(f"no record {typed}", hint=_LISTED)
 
     def path_of(self, relative: str) -> Path:
         """A path of the store as the file system knows it."""
@@ -253,13 +257,15 @@ class Workspace:
         self.index.failed("somebody else writes the file all the time")
         return _at_once(self.index.db, answer)
 
-    def _where_else(self, typed: str) -> str:
-        """What to do about a record that this store has not."""
-        for other in self.beside:
-            with suppress(NotFound):
-                id_ = other.read(lambda db, other=other: other.find_file(db, typed)[0])  # type: ignore[misc]
-                return f"{id_} is in the store layer {other.name!r} ({other.root})"
-        return "`memspec list` shows every id"
+    def _not_found(self, typed: str) -> NotFound:
+        """What to say of a record that this store has not, and another layer may have."""
+        for other, db in zip(self.beside, self.indexes()[1:], strict=True):
+            with suppress(AmbiguousId):
+                found = other.look_up_file(db, typed)
+                if found is not None:
+                    hint = f"{found[0]} is in the store layer {other.name!r} ({other.root})"
+                    return NotFound(f"no record {typed} in {self.root}", hint=hint)
+        return NotFound(f"no record {typed}", hint=_LISTED)
 
     def _finish_journals(self) -> None:
         """Finish what a killed writer left, or wait for one that is still at it.

@@ -22,10 +22,12 @@ from memspec_py.record.model import Kind, Record, State
 from memspec_py.record.parse import print_record
 from memspec_py.store import layout
 from memspec_py.testing import a_record, an_id
+from memspec_py.workspace import Workspace
 from tests.faults import Child, needs_fork
 from tests.store.situations import Situation
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -101,6 +103,39 @@ def test_a_beginning_of_an_id_is_refused_the_same(memspec: Memspec) -> None:
     """What is typed need not be the whole id."""
     with pytest.raises(NotAllowed, match=f'"{TEAMS}" lives in read-only'):
         memspec.verify(TEAMS[3:].lower(), evidence="looked")
+
+
+NOWHERE = an_id(99)
+LOOKS: dict[str, Callable[[Any], object]] = {
+    "get": lambda ms: ms.get(NOWHERE),
+    "beginning": lambda ms: ms.get("ms_99"),
+    "no id": lambda ms: ms.get("?"),
+    "edge": lambda ms: ms.relate(MINE, NOWHERE, "supports"),
+    "new edge": lambda ms: ms.remember("fact", "Other", source="ann", edges={"refines": [NOWHERE]}),
+    "answer": lambda ms: ms.ask("Which?", source="ann", answers=[NOWHERE]),
+    "merge": lambda ms: ms.supersede(MINE, reason="same", merge_from=[NOWHERE]),
+    "outcome": lambda ms: ms.outcome(NOWHERE, "helped"),
+    "edit": lambda ms: ms.edit_copy(NOWHERE),
+}
+
+
+@pytest.mark.parametrize("act", LOOKS)
+def test_what_no_layer_has_is_told_at_once(
+    memspec: Memspec, act: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each layer is asked once, and none asks the others what they ask it."""
+    looks = 0
+
+    def counted(self: Workspace, db: sqlite3.Connection, typed: str) -> tuple[str, str] | None:
+        nonlocal looks
+        looks += 1
+        return look_up(self, db, typed)
+
+    look_up = Workspace.look_up
+    monkeypatch.setattr(Workspace, "look_up", counted)
+    with pytest.raises(NotFound):
+        LOOKS[act](memspec)
+    assert 0 < looks <= 10
 
 
 @pytest.mark.parametrize("settings", ["", ': decay: {fact: "3d"}'])
