@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     _Place = tuple[int, int]  # the position of a store, and the key of a record there
 
 _MOST_EXPANDED = 50
+_ROUNDING = 1e-9  # far more than the last digits of two sums of the same parts can differ by
 _AVERAGES = 1  # the row of an FTS5 index that has its totals
 _PHRASE = re.compile(r'"(?:[^"]|"")*"(?: \*)?')
 
@@ -64,13 +65,6 @@ class _Store(NamedTuple):
     tokens: int
 
 
-class _Phrase(NamedTuple):
-    """How much a phrase tells, and how often it occurs in each candidate that has it."""
-
-    weight: float
-    frequency: Mapping[_Place, float]
-
-
 def find_across(
     dbs: Sequence[sqlite3.Connection],
     query: Query,
@@ -89,11 +83,11 @@ def find_across(
         return [(0, hit) for hit in page]
     if not query.terms:
         return []
-    stores = [_store(db, its) for db, its in zip(dbs, filters, strict=True)]
-    every = _candidates(stores, query.all_terms(), most_candidates(limit))
+    stores = _Stores(dbs, filters)
+    every = stores.candidates(query.all_terms(), most_candidates(limit))
     some: dict[_Place, Match] = {}
     if len(every) < limit and query.has_loose_form():
-        some = _candidates(stores, query.any_term(), most_candidates(limit + len(every)))
+        some = stores.candidates(query.any_term(), most_candidates(limit + len(every)))
     rating = _Rating(stores, every | some, recency, now)
     hits = rating.tier(query.all_terms(), "all", every, most_candidates(limit))
     if some:
@@ -157,31 +151,123 @@ def expand(
     return reached
 
 
+class _Stores:
+    """All stores and their numbers together, as if they were one."""
+
+    def __init__(self, dbs: Sequence[sqlite3.Connection], filters: Sequence[Filters]) -> None:
+        self.each = [_store(db, its) for db, its in zip(dbs, filters, strict=True)]
+        self.records = sum(store.records for store in self.each)
+        self.average = sum(store.tokens for store in self.each) / max(self.records, 1)
+        self._carrying: dict[str, list[int]] = {}
+
+    def candidates(self, expression: str, most: int) -> dict[_Place, Match]:
+        """Those of the best of each store that can be among as many best of all.
+
+        Records that a higher store has, too, are none of a store's. Of those that cannot be among
+        the best it does not matter, so it is asked of the others first.
+        """
+        found = {
+            (position, row.key): row
+            for position, store in enumerate(self.each)
+            for row in best_matches(store.db, expression, store.filters, most)
+        }
+        promising = self._promising(found, expression, most)
+        if not self._is_any_covered(promising):
+            return promising
+        own = {
+            (position, row.key): row
+            for position in range(len(self.each))
+            for row in self._best_own(position, expression, most)
+        }
+        return self._promising(own, expression, most)
+
+    def carrying(self, phrase: str) -> list[int]:
+        """How many records have a phrase, store by store."""
+        found = self._carrying.get(phrase)
+        if found is None:
+            found = [_carrying(store.db, phrase) for store in self.each]
+            self._carrying[phrase] = found
+        return found
+
+    def weight(self, phrase: str) -> float:
+        """How much a phrase tells."""
+        return idf(self.records, sum(self.carrying(phrase)))
+
+    def _promising(
+        self, rows: Mapping[_Place, Match], expression: str, most: int
+    ) -> dict[_Place, Match]:
+        """Those whose score can be among the best so many, once it is made anew."""
+        if len(rows) <= most:
+            return dict(rows)
+        phrases = set(_PHRASE.findall(expression))
+        spans = [self._span(position, phrases) for position in range(len(self.each))]
+        lows = sorted((-row.score * spans[at][0] for (at, _), row in rows.items()), reverse=True)
+        least = lows[most - 1] * (1 - _ROUNDING)
+        return {
+            place: row for place, row in rows.items() if -row.score * spans[place[0]][1] >= least
+        }
+
+    def _span(self, position: int, phrases: Iterable[str]) -> tuple[float, float]:
+        """What a store's score of a record may have to be multiplied by: at least, and at most.
+
+        Each phrase weighs more or less than in the store alone, and a record is longer or shorter
+        beside all others, which counts at most as much as the averages differ.
+        """
+        store = self.each[position]
+        factors = [
+            self.weight(phrase) / idf(store.records, self.carrying(phrase)[position])
+            for phrase in phrases
+            if self.carrying(phrase)[position]
+        ]
+        if not factors:
+            return 1.0, 1.0  # nothing matches there
+        longer = self.average * store.records / store.tokens
+        return min(factors) * min(longer, 1.0), max(factors) * max(longer, 1.0)
+
+    def _is_any_covered(self, rows: Mapping[_Place, Match]) -> bool:
+        """Whether any of some records is in a higher store, too."""
+        return any(
+            known_above(
+                [store.db for store in self.each[:position]],
+                [row.id for (at, _), row in rows.items() if at == position],
+            )
+            for position in range(1, len(self.each))
+        )
+
+    def _best_own(self, position: int, expression: str, most: int) -> list[Match]:
+        """The best of a store, without records that a higher store has, too."""
+        db, filters, *_ = self.each[position]
+        higher = [store.db for store in self.each[:position]]
+        wanted = most
+        while True:
+            rows = best_matches(db, expression, filters, wanted)
+            covered = known_above(higher, [row.id for row in rows])
+            own = [row for row in rows if row.id not in covered]
+            if len(own) >= most or len(rows) < wanted:
+                return own[:most]
+            wanted *= 2
+
+
 class _Rating:
     """The scores of some candidates by the numbers of all stores together."""
 
     def __init__(
-        self,
-        stores: Sequence[_Store],
-        rows: Mapping[_Place, Match],
-        recency: float,
-        now: datetime,
+        self, stores: _Stores, rows: Mapping[_Place, Match], recency: float, now: datetime
     ) -> None:
         self._stores = stores
         self._recency = recency
         self._now = now
-        self._sizes = _common_sizes(stores)
-        self._records = sum(store.records for store in stores)
-        self._average = sum(store.tokens for store in stores) / max(self._records, 1)
+        self._sizes = _common_sizes(stores.each)
         self._keys = [
-            [key for at, key in rows if at == position] for position in range(len(stores))
+            [key for at, key in rows if at == position] for position in range(len(stores.each))
         ]
         self._lengths = {
             (position, key): length
             for position, keys in enumerate(self._keys)
-            for key, length in _lengths(stores[position].db, keys)
+            if keys
+            for key, length in _lengths(stores.each[position].db, keys)
         }
-        self._phrases: dict[str, _Phrase] = {}
+        self._frequencies: dict[str, Mapping[_Place, float]] = {}
 
     def tier(
         self, expression: str, tier: str, rows: Mapping[_Place, Match], most: int
@@ -208,23 +294,26 @@ class _Rating:
         of ``query`` no record that matches the whole lacks it.
         """
         texts = dict.fromkeys(rows, 0.0)
+        average = self._stores.average
         for phrase in phrases:
-            weight, frequency = self._phrase(phrase)
+            weight, frequency = self._stores.weight(phrase), self._frequency(phrase)
             for place in frequency.keys() & rows.keys():
-                length = self._lengths[place]
-                texts[place] += phrase_score(weight, frequency[place], length, self._average)
+                texts[place] += phrase_score(
+                    weight, frequency[place], self._lengths[place], average
+                )
         return texts
 
-    def _phrase(self, phrase: str) -> _Phrase:
-        found = self._phrases.get(phrase)
+    def _frequency(self, phrase: str) -> Mapping[_Place, float]:
+        """How often a phrase occurs in each candidate that has it."""
+        found = self._frequencies.get(phrase)
         if found is None:
-            found = self._phrases[phrase] = self._look_up(phrase)
+            found = self._frequencies[phrase] = self._look_up(phrase)
         return found
 
-    def _look_up(self, phrase: str) -> _Phrase:
-        carrying = [_carrying(store.db, phrase) for store in self._stores]
+    def _look_up(self, phrase: str) -> dict[_Place, float]:
+        carrying = self._stores.carrying(phrase)
         frequency: dict[_Place, float] = {}
-        for position, store in enumerate(self._stores):
+        for position, store in enumerate(self._stores.each):
             if carrying[position] and self._keys[position]:
                 weight = idf(store.records, carrying[position])
                 average = store.tokens / store.records
@@ -232,7 +321,7 @@ class _Rating:
                     place = (position, key)
                     length = self._lengths[place]
                     frequency[place] = frequency_behind(score, weight, length, average)
-        return _Phrase(idf(self._records, sum(carrying)), frequency)
+        return frequency
 
 
 def _store(db: sqlite3.Connection, filters: Filters) -> _Store:
@@ -240,30 +329,6 @@ def _store(db: sqlite3.Connection, filters: Filters) -> _Store:
     # Without this row, as in a damaged index, FTS5 itself fails as soon as it has to score.
     records, *tokens = (_numbers(row[0]) if row else []) or [0]
     return _Store(db, filters, records, sum(tokens))
-
-
-def _candidates(
-    stores: Sequence[_Store], expression: str, most: int
-) -> dict[tuple[int, int], Match]:
-    """The best of each store, without records that a higher store has, too."""
-    return {
-        (position, row.key): row
-        for position in range(len(stores))
-        for row in _best_own(stores, position, expression, most)
-    }
-
-
-def _best_own(stores: Sequence[_Store], position: int, expression: str, most: int) -> list[Match]:
-    db, filters, *_ = stores[position]
-    higher = [store.db for store in stores[:position]]
-    wanted = most
-    while True:
-        rows = best_matches(db, expression, filters, wanted)
-        covered = known_above(higher, [row.id for row in rows])
-        own = [row for row in rows if row.id not in covered]
-        if len(own) >= most or len(rows) < wanted:
-            return own[:most]
-        wanted *= 2
 
 
 def _common_sizes(stores: Sequence[_Store]) -> Sizes:

@@ -7,15 +7,17 @@ full reader of ``yamltext``, with which it agrees wherever it gives an answer.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memspec_py.record.model import Plain
     from memspec_py.record.yamltext import Entry
 
-# Kept to Latin-1, as sets with other characters take milliseconds to compile. What YAML readers
-# dispute beyond it is looked for apart, and only in heads that are not all ASCII.
-_DISPUTED = re.compile("[\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+# Each expression takes long to compile beside what reading one short file does, so all but the
+# first are compiled when they are needed. That one is kept to Latin-1, as sets with other
+# characters take milliseconds; what YAML readers dispute beyond it is looked for apart, and only in
+# heads that are not all ASCII.
 _CONTROL = r"\x00-\x1f\x7f-\x9f"
 _LINE = re.compile(
     rf"""
@@ -34,13 +36,12 @@ _LINE = re.compile(
 _lines = _LINE.findall
 
 _NULLS = frozenset({"null", "Null", "NULL"})
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def read_canonical(head: str) -> dict[str, Plain] | None:  # noqa: C901, PLR0912 - the hot loop
     """The mapping of a head in canonical form, or None if it is not certainly that."""
-    if head and (head[-1] != "\n" or (not head.isascii() and _DISPUTED.search(head))):
+    if head and (head[-1] != "\n" or (not head.isascii() and _disputed().search(head))):
         return None
     mapping: dict[str, Plain] = {}
     items: list[Plain] | None = None  # the list below the last key at the top, or ...
@@ -102,7 +103,7 @@ def read_canonical(head: str) -> dict[str, Plain] | None:  # noqa: C901, PLR0912
 def _unescape(token: str) -> str | None:
     """The text of a double-quoted scalar; None if YAML readers could differ about it."""
     try:
-        text = _ESCAPE.sub(_character, token[1:-1])
+        text = _escape().sub(_character, token[1:-1])
     except KeyError:
         return None
     return text
@@ -116,7 +117,19 @@ def _character(found: re.Match[str]) -> str:
     return chr(int(code, 16))
 
 
-_ENTRY = re.compile(r"(?P<key>[^\s:]+):(?: (?P<value>.*))?\n(?P<below>(?: .*\n)*)")
+@cache
+def _disputed() -> re.Pattern[str]:
+    return re.compile("[\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+
+
+@cache
+def _escape() -> re.Pattern[str]:
+    return re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+
+
+@cache
+def _entry() -> re.Pattern[str]:
+    return re.compile(r"(?P<key>[^\s:]+):(?: (?P<value>.*))?\n(?P<below>(?: .*\n)*)")
 
 
 def canonical_entries(head: str) -> list[Entry]:
@@ -125,7 +138,7 @@ def canonical_entries(head: str) -> list[Entry]:
 
     found = []
     line = 1
-    for match in _ENTRY.finditer(head):
+    for match in _entry().finditer(head):
         start, key_end = match.span("key")
         name = "value" if match["value"] else "below"
         value_start, value_end = match.span(name) if match[name] else (key_end, key_end)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,8 +42,7 @@ _COMMIT = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nudge:
+class Nudge(NamedTuple):
     """A text, the records it shows, and the commit it speaks of; nothing to say is no text.
 
     ``query`` is what found the records, for the receipts. ``why`` says why there is nothing, where
@@ -109,7 +107,7 @@ def _prompt(stores: Layered, payload: Payload) -> Nudge:
     ]
     items = [ContextItem(RELEVANT, hit) for hit in hits[:_MOST_FOR_PROMPT]]
     said = _listed(stores, "Project memory on this prompt:", items)
-    return replace(said, query=payload.prompt)
+    return said._replace(query=payload.prompt)
 
 
 def _file_open(stores: Layered, payload: Payload) -> Nudge:
@@ -133,7 +131,7 @@ def _pre_compact(stores: Layered, _: Payload) -> Nudge:
     if not items:
         return Nudge(text=head)
     pinned = _listed(stores, "Pinned in the project's memory:", items)
-    return replace(pinned, text=f"{head}\n\n{pinned.text}")
+    return pinned._replace(text=f"{head}\n\n{pinned.text}")
 
 
 def _post_commit(stores: Layered, payload: Payload) -> Nudge:
@@ -156,7 +154,7 @@ def _post_commit(stores: Layered, payload: Payload) -> Nudge:
         " --reanchor` if it still holds, else `memspec supersede ID --reason WHY --body TEXT`."
     )
     listed = _listed(stores, head, drifted[:_MOST_DRIFTED])
-    return replace(listed, text=f"{listed.text}\n{ask}", commit=commit.id)
+    return listed._replace(text=f"{listed.text}\n{ask}", commit=commit.id)
 
 
 _EVENTS: dict[str, Callable[[Layered, Payload], Nudge]] = {
@@ -233,7 +231,6 @@ def _hits(
     dbs: Sequence[sqlite3.Connection],
     keys: Callable[[sqlite3.Connection, Workspace, str, Mapping[str, object]], Iterable[int]],
 ) -> list[Hit]:
-    from memspec_py.index.across import known_above
     from memspec_py.views.context.candidates import context_filters
     from memspec_py.views.hit import hit_of
 
@@ -243,9 +240,18 @@ def _hits(
         clause, values = context_filters(None, ws.active_scope, now).clause()
         chosen = dict.fromkeys(keys(db, ws, f"r.live and r.shadowed = 0 and {clause}", values))
         hits = [hit_of(db, key, now, layer=stores.mark(ws)) for key in chosen]
-        covered = known_above(dbs[:position], [hit.id for hit in hits])
-        found += [hit for hit in hits if hit.id not in covered]
+        found += _uncovered(dbs[:position], hits)
     return found
+
+
+def _uncovered(higher: Sequence[sqlite3.Connection], hits: list[Hit]) -> list[Hit]:
+    """Those of some hits that no higher store has, too."""
+    if not higher:
+        return hits
+    from memspec_py.index.across import known_above  # the one store there mostly is needs none
+
+    covered = known_above(higher, [hit.id for hit in hits])
+    return [hit for hit in hits if hit.id not in covered]
 
 
 def _anchored(

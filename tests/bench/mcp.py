@@ -164,6 +164,8 @@ def long_run(kept: Path, work: Path) -> SizeReport:
     report = SizeReport(CALLS, subject="calls")
     with RawClient(project) as client:
         listed = client.request("tools/list")["result"]
+        with Memspec.open(project) as memspec:
+            boot = memspec.context()
         ids = [hit["id"] for hit in client.data("search", query=asked[0])["results"]]
         first = before = _resident_mb(client)
         for number in range(CALLS):
@@ -187,6 +189,7 @@ def long_run(kept: Path, work: Path) -> SizeReport:
             f"{GROWTH_MB:.0f} MB",
         ),
         Measure("tools/list", "KB", size, MOST_KB, f"{MOST_KB:.0f} KB of JSON"),
+        Measure("boot context", "tokens", boot.tokens, boot.budget, "its budget"),
     ]
     return report
 
@@ -212,7 +215,7 @@ def _resident_mb(client: RawClient) -> float:
 def command(
     sizes: tuple[int, ...], rounds: int, work: Path, *, short: bool, as_json: bool, check: bool
 ) -> None:
-    """Round trips, start, memory and size of the MCP server; judged at 10,000 records."""
+    """Round trips, start, memory and sizes of the MCP server; judged at 10,000 records."""
     work.mkdir(parents=True, exist_ok=True)
     reports = [_one(f"{size:,} records", work, size, rounds) for size in sizes or SIZES]
     if not short:

@@ -314,6 +314,33 @@ def test_weak_hits_of_one_store_do_not_push_out_strong_ones_of_another() -> None
     assert (last[0], last[1].id) == (0, mention.id)
 
 
+_MANY = 60  # more than are scored for a page
+_LONG = " ".join(f"word{number}" for number in range(60))
+
+
+@pytest.mark.parametrize(
+    ("few", "others", "weak", "strong"),
+    [
+        pytest.param(5, 300, f"relay {_LONG}", "relay relay", id="common where it is at home"),
+        pytest.param(90, 90, f"relay relay {_LONG}", "relay", id="short where all are short"),
+    ],
+)
+def test_no_record_is_passed_over_for_its_score_in_its_own_store(
+    few: int, others: int, weak: str, strong: str
+) -> None:
+    """Where more match than are scored anew, those left out could not have come to the page."""
+    small = [a_record(number, body=strong) for number in range(1000, 1000 + _MANY)]
+    small += [a_record(number, body="gauge") for number in range(2000, 2000 + few)]
+    large = [a_record(number, body=weak) for number in range(1, 1 + _MANY)]
+    large += [a_record(number, body=f"gauge {_LONG}") for number in range(3000, 3000 + others)]
+    first = [page_of_one(index_of(records), "relay")[0].score.text for records in (small, large)]
+    assert first[0] < first[1]  # each in its own store
+    expected = page_of_one(index_of(small + large), "relay")
+    found = page_across([index_of(small), index_of(large)], "relay")
+    assert ids(found) == [hit.id for hit in expected]
+    assert {position for position, _ in found} == {0}
+
+
 @pytest.mark.parametrize(
     ("higher", "shown"),
     [

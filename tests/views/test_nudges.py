@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,7 +38,7 @@ def told(store: TempStore, event: str, payload: Payload) -> Nudge:
     """What a hook says, kept as the command keeps it."""
     said = store.ms.nudge(event, payload)
     if said.text and not store.ms.note_nudge(event, payload, said):
-        return replace(said, text="", results=())
+        return said._replace(text="", results=())
     return said
 
 
@@ -73,7 +72,7 @@ def test_a_prompt_that_the_store_answers_gets_the_claims(store: TempStore) -> No
     assert told(store, "prompt", prompt("harbour fees")).text == ""
     store.ms.nudge("session-start", Payload(session="s", source="compact"))
     store.ms.note_nudge(
-        "session-start", Payload(session="s", source="compact"), replace(said, results=())
+        "session-start", Payload(session="s", source="compact"), said._replace(results=())
     )
     assert told(store, "prompt", prompt("harbour fees")).text
 

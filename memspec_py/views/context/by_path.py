@@ -48,12 +48,13 @@ def anchored_to(
     every = {place for some in places.values() for place in some}
     if not every:
         return found
-    needles = [f":needle{number}" for number in range(len(every))]
+    # Places of several repositories may name one file, and each needle is sought in every head.
+    needles = {f"needle{at}": text for at, text in enumerate(set(map(_needle, every)))}
     rows = db.execute(
         "select r.key, json_extract(r.head, '$.anchors') from shown r"
         f" where r.anchored and {clause}"
-        f" and ({' or '.join(f'instr(r.head, {needle})' for needle in needles)})",
-        {**values, **dict(zip((n[1:] for n in needles), map(_needle, every), strict=True))},
+        f" and ({' or '.join(f'instr(r.head, :{name})' for name in needles)})",
+        {**values, **needles},
     )
     for key, text in rows:
         anchors = json.loads(text)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.clock import instant
 from memspec_py.index.search import IN_SCOPE, Filters
-from memspec_py.store.usage import demand
 from memspec_py.views.context.worth import TYPES, best_first
 from memspec_py.views.hit import hit_of
 
@@ -105,6 +104,8 @@ def context_filters(type_: str | None, scope: str | None, now: str) -> Filters:
 
 def part_of(ws: Workspace, db: sqlite3.Connection, sought: Sought) -> Part:
     """The best records of one store, in no order, and the counts of all."""
+    from memspec_py.store.usage import demand  # who only wants the filters has no use for it
+
     counts = _counts(db, sought)
     on_paths = _on_paths(ws, db, sought) if sought.paths else {}
     leading = {key for some in on_paths.values() for key in some}
@@ -142,24 +143,33 @@ def _on_paths(ws: Workspace, db: sqlite3.Connection, sought: Sought) -> dict[str
 
 
 def _counts(db: sqlite3.Connection, sought: Sought) -> Counts:
-    """What there is, and what is kept back; two scans, because one would test each thing twice."""
-    clause, values = sought.clause()
-    shown = db.execute(
-        f"select count(*), total({_STALE}), total(r.pinned and not {_STALE}), total(r.anchored)"
-        f" from records r where {clause}",
-        values,
-    ).fetchone()
+    """What there is, and what is kept back by its first reason, in one scan.
+
+    SQLite counts one number the fastest, so that is what the scan makes of a record. The limit
+    keeps it from making the number twice.
+    """
     clause, values = sought.filters.clause()
     types = _names(f"type{number}" for number in range(len(sought.filters.types)))
-    expired = "(r.expires is not null and r.expires <= :now)"
-    kept_back = db.execute(
-        f"select total(not typed), total(typed and not scoped),"
-        " total(typed and scoped and not expired), total(typed and scoped and expired)"
-        f" from (select r.label in ({types}) as typed, {IN_SCOPE} as scoped, {expired} as expired"
-        f" from records r where {_LIVE} and {sought.uncovered()} and not ({clause}))",
+    reason = (
+        f"case when {clause} then 0 when r.label not in ({types}) then 1"
+        f" when not {IN_SCOPE} then 2 when r.expires <= :now then 4 else 3 end"
+    )
+    groups = db.execute(
+        "select what, count(*) from ("
+        f" select {reason} * 8 + {_STALE} * 4 + r.pinned * 2 + r.anchored as what from records r"
+        f" where {_LIVE} and {sought.uncovered()} limit -1) group by what",
         {**values, **sought.covered()},
-    ).fetchone()
-    return Counts(*map(int, (*shown, *kept_back)))
+    )
+    kept_back = dict.fromkeys(range(5), 0)
+    stale = pinned = anchored = 0
+    for what, count in groups:
+        kept_back[what >> 3] += count
+        if what < 8:
+            stale += count * (what >> 2)
+            pinned += count * (what & 6 == 2)
+            anchored += count * (what & 1)
+    active, *others = kept_back.values()
+    return Counts(active, stale, pinned, anchored, *others)
 
 
 def _kinds(db: sqlite3.Connection, sought: Sought, counts: Counts) -> list[int]:
