@@ -475,8 +475,8 @@ def test_every_act_and_view_has_a_frozen_result() -> None:
         module = homes[returned]
         assert module is not None
         result = getattr(import_module(module), returned)
-        assert is_dataclass(result)
-        assert vars(result)["__dataclass_params__"].frozen, name
+        is_frozen = is_dataclass(result) and vars(result)["__dataclass_params__"].frozen
+        assert is_frozen or issubclass(result, tuple), name
         seen.append(name)
     assert {"remember", "search", "doctor", "init"} <= set(seen)
 
