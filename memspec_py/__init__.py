@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         Type,
         Witness,
     )
-    from memspec_py.trust.tiers import Channel
+    from memspec_py.trust.channel import Channel
 
 __version__ = "0.1.0"
 
@@ -70,7 +70,7 @@ __all__ = [
     "__version__",
 ]
 
-_HOMES = {"Memspec": "memspec_py.api", "Channel": "memspec_py.trust.tiers"}
+_HOMES = {"Memspec": "memspec_py.api", "Channel": "memspec_py.trust.channel"}
 _RECORD_NAMES = {"Anchor", "EdgeType", "Evidence", "Kind", "Record", "State", "Type", "Witness"}
 
 

@@ -18,7 +18,7 @@ from memspec_py.clock import SystemClock
 from memspec_py.layered import Layered, refuse_several
 from memspec_py.store.layers import resolve
 from memspec_py.store.resolve import Surroundings, expanded
-from memspec_py.trust.tiers import Channel
+from memspec_py.trust.channel import Channel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

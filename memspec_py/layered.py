@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memspec_py.index.index import Progress
     from memspec_py.store.layers import Layer, Resolution
     from memspec_py.store.resolve import Surroundings
-    from memspec_py.trust.tiers import Channel
+    from memspec_py.trust.channel import Channel
 
     _T = TypeVar("_T")
 

@@ -19,7 +19,7 @@ from memspec_py.index.index import Index
 from memspec_py.store.layout import FOLDERS
 from memspec_py.store.settings import settings_of
 from memspec_py.store.unfinished import unfinished
-from memspec_py.trust.tiers import Channel
+from memspec_py.trust.channel import Channel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from memspec_py.errors import NotAllowed
 from memspec_py.record.model import SourceKind
+from memspec_py.trust.channel import Channel
 from memspec_py.trust.source import tier_of
-from memspec_py.trust.tiers import Channel, Verdict, permits, verdict
+from memspec_py.trust.tiers import Verdict, permits, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -15,8 +15,9 @@ from memspec_py.record.model import SourceKind, State, is_expired, is_stale
 from memspec_py.record.parse import parse_record
 from memspec_py.store import files, journal
 from memspec_py.store.gitignore import keep_current
+from memspec_py.trust.channel import Channel
 from memspec_py.trust.source import checked_source
-from memspec_py.trust.tiers import Act, Channel, permits
+from memspec_py.trust.tiers import Act, permits
 
 if TYPE_CHECKING:
     import sqlite3

@@ -11,7 +11,7 @@ import click
 from memspec_py.api import Memspec
 from memspec_py.cli.progress import Progress
 from memspec_py.render.reply import data, own_warnings, warning_lines, whole
-from memspec_py.trust.tiers import Channel
+from memspec_py.trust.channel import Channel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -11,7 +11,7 @@ from memspec_py.api import Memspec
 from memspec_py.errors import MemspecError, UsageError
 from memspec_py.store.layers import resolve
 from memspec_py.store.layout import STORE_NAME
-from memspec_py.trust.tiers import Channel
+from memspec_py.trust.channel import Channel
 
 if TYPE_CHECKING:
     from memspec_py.store.layers import Resolution

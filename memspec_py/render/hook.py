@@ -61,7 +61,7 @@ def _answered(event: str, harness: str, data: bytes) -> Answer:
 def _told(event: str, harness: str, payload: Payload) -> Answer:
     """The text for the agent; none where no store serves the folder."""
     from memspec_py.api import Memspec, surroundings
-    from memspec_py.trust.tiers import Channel
+    from memspec_py.trust.channel import Channel
 
     here = surroundings()
     if payload.cwd is not None:

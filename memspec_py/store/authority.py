@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.config import StoreSetting
-from memspec_py.store.layout import CONFIG, STORE_NAME
+from memspec_py.store.layout import CONFIG, PROJECT, STORE_NAME, is_link
 from memspec_py.store.resolve import absolute, is_home, owner
 from memspec_py.store.settings import pointer_of, settings_of
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from memspec_py.store.resolve import Found, Surroundings
 
-PROJECT = "project"
 MISSING, UNTRUSTED, OTHER_OWNER, UNREADABLE = "missing", "untrusted", "other-owner", "unreadable"
 
 
@@ -84,11 +83,6 @@ def refused_link(where: Surroundings, store: Path) -> LeftOut | None:
         return None
     setting = linked(store)
     return refusal_of(where, store, setting, Path(setting.path))
-
-
-def is_link(store: Path) -> bool:
-    """Whether a symbolic link stands in the place of a store."""
-    return store.name == STORE_NAME and store.is_symlink()
 
 
 def linked(store: Path) -> StoreSetting:

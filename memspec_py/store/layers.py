@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memspec_py.errors import NoStore, NotAllowed, UsageError
-from memspec_py.store.authority import PROJECT, LeftOut, refusal_of, refused_link, root_of
-from memspec_py.store.layout import CONFIG, STORE_NAME
+from memspec_py.store.layout import CONFIG, PROJECT, STORE_NAME, is_link
 from memspec_py.store.resolve import absolute, distrusted, find, place_of
 from memspec_py.store.settings import pointer_of, settings_of
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memspec_py.config import Settings, StoreSetting
+    from memspec_py.store.authority import LeftOut
     from memspec_py.store.resolve import Found, Surroundings
 
 GLOBAL = "global"
@@ -173,7 +173,11 @@ def _served(where: Surroundings, found: Found, *, may_be_empty: bool = False) ->
 
 def _of_store(where: Surroundings, found: Found) -> Resolution:
     """The layers that a store's own ``stores:`` names; else the store itself and the global one."""
-    refusal = refused_link(where, found.path)
+    refusal = None
+    if is_link(found.path):
+        from memspec_py.store.authority import refused_link
+
+        refusal = refused_link(where, found.path)
     if refusal is not None:
         told = (*found.steps, refusal.message)
         return Resolution((), (refusal,), found.place, told, found.ignored, found.path)
@@ -202,6 +206,9 @@ def _layered(
     told: tuple[str, ...] = (),
 ) -> Resolution:
     """The layers that a file declares, those that can be used here."""
+    # Most places have one store and declare nothing.
+    from memspec_py.store.authority import refusal_of, root_of
+
     layers: list[Layer] = []
     left_out: list[LeftOut] = []
     steps = [*found.steps, f"{declaration} declares the layers"]

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from memspec_py.record.words import Kind, SourceKind, State
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from memspec_py.record.model import Record
 
 STORE_NAME = ".memspec"
 POINTER_NAME = ".memspec.yaml"
+PROJECT = "project"  # what the one store of a place is called as a layer
 CONFIG = "config.yaml"
 GITIGNORE = ".gitignore"
 LOCAL = "local"
@@ -45,3 +48,8 @@ def folder_of(record: Record) -> str:
 def path_of(record: Record) -> str:
     """The record's path in the store, with ``/``."""
     return f"{folder_of(record)}/{record.id}.md"
+
+
+def is_link(store: Path) -> bool:
+    """Whether a symbolic link stands in the place of a store."""
+    return store.name == STORE_NAME and store.is_symlink()

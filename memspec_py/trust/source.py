@@ -8,7 +8,7 @@ from memspec_py.errors import Invalid
 from memspec_py.record.model import SourceKind
 from memspec_py.record.rules import inferred_source_kind
 from memspec_py.report import Finding
-from memspec_py.trust.tiers import Channel
+from memspec_py.trust.channel import Channel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,7 +1,6 @@
 """Who may change what: the one table of the operator tier.
 
-Who acts is an operator or not (``trust.source.tier_of``); over mcp nobody is one. Everything loads
-this, so it imports nothing that costs.
+Who acts is an operator or not (``trust.source.tier_of``); over mcp nobody is one.
 """
 
 from __future__ import annotations
@@ -9,13 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-
-class Channel(StrEnum):
-    """The front a call comes through, which decides what its caller can be."""
-
-    CLI = "cli"
-    API = "api"
-    MCP = "mcp"
+from memspec_py.trust.channel import Channel
 
 
 class Act(StrEnum):

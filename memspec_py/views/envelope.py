@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import sqlite3
@@ -27,8 +27,7 @@ class LayerShown:
     index: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayerLeftOut:
+class LayerLeftOut(NamedTuple):
     """A layer that the answer lacks: missing, unreadable, untrusted, or another user's."""
 
     name: str

@@ -10,7 +10,7 @@ from memspec_py.errors import Conflict, Invalid, NotAllowed, UsageError
 from memspec_py.record.model import Anchor, Evidence, Kind, Record, SourceKind, State, Type, Witness
 from memspec_py.store import layout
 from memspec_py.testing import TempStore, a_record, an_id
-from memspec_py.trust.tiers import Channel
+from memspec_py.trust.channel import Channel
 from tests.acts.crashes import maker, run
 from tests.faults import crash_points, needs_fork, quick_folder
 

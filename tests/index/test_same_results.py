@@ -22,7 +22,7 @@ from memspec_py.store import layout
 from memspec_py.store.layers import resolve
 from memspec_py.store.resolve import Surroundings
 from memspec_py.testing import TempStore, a_record, an_id
-from memspec_py.trust.tiers import Channel
+from memspec_py.trust.channel import Channel
 from memspec_py.views.get import get
 from memspec_py.views.listed import Selection, list_records
 from memspec_py.views.search import Question, search

@@ -14,7 +14,7 @@ from memspec_py.mcp_server.guide import CONTRACT
 from memspec_py.mcp_server.stores import Stores
 from memspec_py.store.resolve import Surroundings
 from memspec_py.testing import TempStore, a_record, an_id
-from memspec_py.trust.tiers import Channel
+from memspec_py.trust.channel import Channel
 from tests.mcp_server.raw import RawClient
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from memspec_py.record.model import Kind, Record, SourceKind, State, Witness
 from memspec_py.record.parse import parse_record
 from memspec_py.record.rules import inferred_source_kind
 from memspec_py.testing import TempStore, a_record, an_id
+from memspec_py.trust.channel import Channel
 from memspec_py.trust.source import tier_of
-from memspec_py.trust.tiers import TABLE, Act, Channel, Verdict, markdown, permits, verdict
+from memspec_py.trust.tiers import TABLE, Act, Verdict, markdown, permits, verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
