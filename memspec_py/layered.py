@@ -85,11 +85,6 @@ class Layered:
         self.stores = every if resolution.narrowed is None else (self.primary,)
 
     @property
-    def is_single(self) -> bool:
-        """Whether one store alone answers, as it does wherever nothing else is declared."""
-        return len(self.stores) == 1
-
-    @property
     def is_plain(self) -> bool:
         """Whether nothing but one undeclared store is there, so that no layer need be told of."""
         return len(self.resolution.layers) == 1 and self.resolution.declared_in is None
@@ -100,7 +95,7 @@ class Layered:
 
     def close(self) -> None:
         """Let go of every index file."""
-        for one in (self.primary, *self.primary.beside):
+        for one in self.every:
             one.close()
 
     def read(self, answer: Callable[[Sequence[sqlite3.Connection]], _T]) -> _T:
@@ -117,7 +112,7 @@ class Layered:
 
         Of several stores with the id the highest has it. Raises ``NotFound``, ``AmbiguousId``.
         """
-        if self.is_single and not self.primary.beside and not self.resolution.left_out:
+        if len(self.every) == 1 and not self.resolution.left_out:
             return self.primary, typed
         found = self._look(self.stores, typed)
         if found is None:
@@ -127,7 +122,7 @@ class Layered:
     def owner_to_change(self, typed: str) -> tuple[Workspace, str]:
         """As ``owner``, for a change of the record. Raises ``NotAllowed`` for a read-only layer."""
         store, id_ = self.owner(typed)
-        if store.layer is not None and not store.layer.writable:
+        if store.layer is not None and not store.is_writable:
             raise read_only(
                 store.layer,
                 f'"{id_}" lives in read-only store layer {store.name!r} ({store.root});'
@@ -167,8 +162,9 @@ class Layered:
 
     def _not_found(self, typed: str) -> NotFound:
         """What to say of a record that no store has that was looked at."""
-        elsewhere = self._look(self.primary.beside, typed)
-        if elsewhere is not None and elsewhere[0] not in self.stores:
+        others = [one for one in self.every if one not in self.stores]
+        elsewhere = self._look(others, typed)
+        if elsewhere is not None:
             store, id_ = elsewhere
             return NotFound(
                 f"no record {typed} in store layer {self.primary.name!r}",

@@ -95,6 +95,11 @@ class Workspace:
         """What the layer is called."""
         return self.layer.name if self.layer else "project"
 
+    @property
+    def is_writable(self) -> bool:
+        """Whether anything may be written here; of layers some are only read."""
+        return self.layer is None or self.layer.writable
+
     def now(self) -> str:
         """The present instant as canonical text."""
         from memspec_py.clock import instant
@@ -136,11 +141,10 @@ class Workspace:
         from memspec_py.store import journal
         from memspec_py.store.lock import StoreLock
 
-        if self.layer is not None and not self.layer.writable:
+        if self.layer is not None and not self.is_writable:
             from memspec_py.store.layers import read_only
 
-            message = f"store layer {self.name!r} ({self.root}) is read-only"
-            raise read_only(self.layer, message)
+            raise read_only(self.layer)
         for finding in self.settings.findings:
             if finding.severity == "error":
                 raise Invalid(str(finding), findings=[finding], hint="mend config.yaml first")

@@ -79,7 +79,7 @@ def refused_link(where: Surroundings, store: Path) -> LeftOut | None:
     It redirects as a pointer does, so it may not lead out of its repository unless that was said.
     The user's own home is no cloned repository.
     """
-    if not is_link(store) or is_home(store.parent, where):
+    if is_home(store.parent, where):
         return None
     setting = linked(store)
     return refusal_of(where, store, setting, Path(setting.path))

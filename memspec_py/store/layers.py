@@ -94,14 +94,14 @@ class Resolution(NamedTuple):
 
     def _writable(self, layer: Layer) -> Layer:
         if not layer.writable:
-            raise read_only(layer, f"store layer {layer.name!r} ({layer.root}) is read-only")
+            raise read_only(layer)
         return layer
 
 
-def read_only(layer: Layer, message: str) -> NotAllowed:
+def read_only(layer: Layer, message: str | None = None) -> NotAllowed:
     """The refusal of a write to a layer that is only read here."""
     return NotAllowed(
-        message,
+        message or f"store layer {layer.name!r} ({layer.root}) is read-only",
         hint="work in the checkout that the store belongs to",
         details={"layer": layer.name, "store": str(layer.root)},
     )
@@ -173,14 +173,13 @@ def _served(where: Surroundings, found: Found, *, may_be_empty: bool = False) ->
 
 def _of_store(where: Surroundings, found: Found) -> Resolution:
     """The layers that a store's own ``stores:`` names; else the store itself and the global one."""
-    refusal = None
     if is_link(found.path):
         from memspec_py.store.authority import refused_link
 
         refusal = refused_link(where, found.path)
-    if refusal is not None:
-        told = (*found.steps, refusal.message)
-        return Resolution((), (refusal,), found.place, told, found.ignored, found.path)
+        if refusal is not None:
+            told = (*found.steps, refusal.message)
+            return Resolution((), (refusal,), found.place, told, found.ignored, found.path)
     stores = settings_of(found.path, keep=False).stores
     if stores:
         declaration = found.path / CONFIG

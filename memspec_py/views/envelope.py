@@ -102,7 +102,7 @@ def _shown(stores: Layered) -> Callable[[Workspace], LayerShown]:
     return lambda store: LayerShown(
         name=store.name,
         store=str(store.root),
-        writable=store.layer is None or store.layer.writable,
+        writable=store.is_writable,
         primary=store is stores.primary,
         scope=store.active_scope,
         index=_index_state(store),

@@ -76,18 +76,12 @@ def _scope_notes(
         return notes
     if wanted:
         notes.append(f"scope: {', '.join(wanted)}")
+    from memspec_py.store.scopes import near  # only who asks for a scope, or misses one, needs it
+
     names = [name for name in scopes_like(dbs) if name not in wanted]
-    near = [name for scope in wanted for name in _near_names(scope, names)]
-    if near:
-        notes.append(f"did you mean --scope {near[0]}")
+    meant = next(filter(None, (near(scope, names) for scope in wanted)), None)
+    if meant:
+        notes.append(f"did you mean --scope {meant}")
     elif names and kept_back.scope:
         notes.append(f"scopes in use: {', '.join(names[:5])}")
     return notes
-
-
-def _near_names(wanted: str, names: Sequence[str]) -> list[str]:
-    if not names:
-        return []
-    from difflib import get_close_matches
-
-    return get_close_matches(wanted, names, n=1, cutoff=0.6)

@@ -99,7 +99,7 @@ def _layer(stores: Layered, store: Workspace) -> WhereLayer:
         name=store.name,
         store=str(store.root),
         project=str(store.project),
-        writable=store.layer is None or store.layer.writable,
+        writable=store.is_writable,
         priority=store.layer.priority if store.layer else 0,
         primary=store is stores.primary,
         scope=store.active_scope,
