@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memspec_py import Memspec, MemspecError, UsageError
+from memspec_py import Memspec
+from memspec_py.cli.script import run
 from memspec_py.intake.adr import AdrFolder, AdrLinkKind, drafts
 from memspec_py.intake.adr_records import AdrRecords, records_of
 from memspec_py.render.text import harmless
@@ -75,25 +75,6 @@ def command(
         for line in _lines(backfill):
             click.echo(line)
     return ANSWER_IS_NO if backfill.adopted.refused else 0
-
-
-def main() -> None:
-    """Run the command, and turn an error into text and an exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    try:
-        sys.exit(command.main(prog_name="backfill-adrs", standalone_mode=False))
-    except click.ClickException as problem:
-        _complain(UsageError(problem.format_message(), hint="see `bin/backfill-adrs --help`"))
-    except MemspecError as problem:
-        _complain(problem)
-
-
-def _complain(problem: MemspecError) -> None:
-    print(f"error: {problem.message}", file=sys.stderr)
-    if problem.hint:
-        print(f"hint: {problem.hint}", file=sys.stderr)
-    sys.exit(problem.exit_code)
 
 
 def _backfill(
@@ -199,4 +180,4 @@ def _report(backfill: Backfill) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    main()
+    run(command, "backfill-adrs")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memspec_py import Memspec, MemspecError, UsageError
+from memspec_py import Memspec, UsageError
 from memspec_py.cli.progress import Progress
+from memspec_py.cli.script import run
 from memspec_py.render.text import harmless
 from memspec_py.report import as_json
 
@@ -102,26 +103,6 @@ def command(
     return ANSWER_IS_NO if done.refused else 0
 
 
-def main() -> None:
-    """Run the command, and turn an error into text and an exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    try:
-        sys.exit(command.main(prog_name="repair-scope-backfill", standalone_mode=False))
-    except click.ClickException as problem:
-        hint = "see `bin/repair-scope-backfill --help`"
-        _complain(UsageError(problem.format_message(), hint=hint))
-    except MemspecError as problem:
-        _complain(problem)
-
-
-def _complain(problem: MemspecError) -> None:
-    print(f"error: {harmless(problem.message)}", file=sys.stderr)
-    if problem.hint:
-        print(f"hint: {harmless(problem.hint)}", file=sys.stderr)
-    sys.exit(problem.exit_code)
-
-
 def _scopes(text: str) -> dict[str, str]:
     """Scope by tag; tags are compared without regard to case, as ``memspec list`` does."""
     scopes: dict[str, str] = {}
@@ -180,4 +161,4 @@ def _report(by_tag: ScopeByTag, done: Backfilled) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    main()
+    run(command, "repair-scope-backfill")

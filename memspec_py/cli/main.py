@@ -125,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
 def _run(arguments: list[str]) -> int:
     # A command makes many small tuples and hardly a cycle; looking for garbage would only delay it.
     gc.set_threshold(_GARBAGE)
-    _make_output_safe()
+    make_output_safe()
     shell = os.environ.get("_MEMSPEC_COMPLETE")
     if shell is not None:
         from memspec_py.cli.completing import complete
@@ -196,7 +196,7 @@ def _tell_bug() -> None:
     )
 
 
-def _make_output_safe() -> None:
+def make_output_safe() -> None:
     """No character of a record may make printing it fail."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
